@@ -209,6 +209,19 @@ def test_a_run_folder_holds_what_its_trainer_needs_to_start(desk):
     assert not desk.path("llama/dataset_info.json").exists()
 
 
+def test_what_trl_is_to_load_is_found_by_its_loader_in_the_run_folder(desk, monkeypatch):
+    from datasets import load_dataset
+
+    desk.write("a.jsonl", ROWS)
+    assert desk.compress("a.jsonl", "-o", "trl", "--for", "trl").code == 0
+    monkeypatch.chdir(desk.path("trl"))
+    settings = yaml.safe_load(desk.path("trl/trl.yaml").read_text())
+    loaded = load_dataset(
+        settings["dataset_name"], split=settings["dataset_train_split"], cache_dir=str(desk.path("cache"))
+    )
+    assert loaded["messages"] == [row["messages"] for row in read_rows(desk.path("trl"))]
+
+
 def test_the_rows_of_verl_are_structs_whatever_their_tools(desk):
     import pandas as pd
 

@@ -62,6 +62,10 @@ def dropped(counter: TokenCounter, trajectory: Trajectory, less: int) -> tuple[l
     assert_adds_up(counter, trajectory, rules, turns, row)
     assert turns is not None
     assert (row.reason, row.still_over_limit, row.turns_elided) == ("pruned", False, 0)
+    assert (row.facts_needed, row.facts_kept) == (
+        0,
+        0,
+    )  # what later turns say stays
     assert turns[0] is trajectory.turns[0]
     return texts(turns), row.turns_pruned
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from functools import cache
 from urllib.parse import unquote
 
 import pytest
+from commands import conversation, make_desk
 from documented import PAGES, ROOT, blocks, commands_in, make_workspace, run_blocks
 
 from trajcompress.metrics.reasons import REASONS
@@ -130,3 +132,16 @@ def test_every_module_that_the_map_names_is_there():
     assert {
         name for name in named if not any((base / name).exists() for base in (ROOT, ROOT / "trajcompress"))
     } == set()
+
+
+def test_the_query_of_segments_runs(tmp_path, make_tokenizer):
+    import duckdb
+
+    desk = make_desk(tmp_path, make_tokenizer)
+    desk.write("a.jsonl", [conversation(number, steps=30) for number in range(3)])
+    assert desk.compress("a.jsonl", "-o", "segmented", "--mode", "segments").code == 0
+    (query,) = re.findall(r"```sql\n(.*?)```", (ROOT / "docs" / "segments.md").read_text(), re.DOTALL)
+    with contextlib.chdir(desk.folder):
+        found = duckdb.sql(query).fetchall()
+    assert sum(rows for _, rows, _ in found) == 3
+    assert all(segments > 1 and tokens <= 2000 for segments, _, tokens in found)

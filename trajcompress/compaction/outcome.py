@@ -135,7 +135,7 @@ def _compressed(metrics: _Metrics, last: State, policy: Policy) -> _Metrics:
     if last.splice is None:
         if metrics.get("assistant_tokens_original") is not None:
             changed["assistant_tokens_kept"] = last.assistant_tokens
-        has_facts = cleared_facts is not None or bool(last.truncated)
+        has_facts = cleared_facts is not None or bool(last.truncated) or policy.facts != "off"  # bulk has none
         facts += last.truncated_facts
     else:
         changed |= _spliced(metrics, last, last.splice, last.replaced or last.splice.region)

@@ -33,7 +33,7 @@ _TRY_AGAIN = (
 )
 
 REASONS: Mapping[str, Reason] = {
-    "pruned": Reason("with old tool results as one line each it fits without a summary"),
+    "pruned": Reason("with less of old tool results, most of them a line each, it fits without a summary"),
     "form_unfit": Reason(
         "the target of --for has no form that holds the row: it is as it was read, or in rejected.jsonl, as "
         "--save-unfit says",

@@ -92,6 +92,7 @@ def dataset_card(
         reasons=[(reason, f"{rows:,}") for reason, rows in sorted(totals.reasons.items())],
         settings=list(_settings(run_json, totals)),
         in_segments=segments is not None,
+        clears=settings["compression.prune"] != "off",
         summaries_trained=settings.get("compression.train_summaries", False),
         starters=dict(starters),
         mark=SUMMARY_PREFIX,

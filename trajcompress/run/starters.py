@@ -98,7 +98,7 @@ def _trl(settings: Mapping[str, Any], _: Sequence[str]) -> str:
     template = _and_template(settings, "chat_template_path")
     return f"""\
 # trl sft --config trl.yaml, in this folder; add model_name_or_path, output_dir{template} and training options
-dataset_name: .
+dataset_name: data
 dataset_train_split: train
 max_length: {settings["compression.target_max_tokens"]}
 assistant_only_loss: {str(bool(settings.get("compression.assistant_only"))).lower()}
