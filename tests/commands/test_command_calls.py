@@ -6,7 +6,7 @@ import json
 
 import loopback_replies as replies
 import pytest
-from commands import conversation, make_desk, read_metrics, read_rows
+from commands import conversation, environment, make_desk, read_metrics, read_rows
 from loopback import LoopbackServer, most_in_window
 
 KEY = "sk-test-0123456789abcdef"
@@ -149,6 +149,16 @@ def test_a_refused_key_stops_the_run_with_the_servers_words(desk, status, words)
         ran = compress(desk, server)
     assert (ran.code, ran.json["state"], ran.json["compressed"]) == (0, "complete", 30)
     assert [row["id"] for row in read_rows(desk.path("out"))] == [f"row-{number}" for number in range(30)]
+
+
+@pytest.mark.parametrize("key", ["", "sk-mine"])
+def test_a_run_without_a_key_that_is_refused_says_that_none_was_sent(desk, key):
+    long_rows(desk, 2)
+    with LoopbackServer(lambda _: replies.failed(401, "Incorrect API key provided.")) as server:
+        options = ("--model", "m", "--base-url", server.base_url, "--api-key-env", "MY_KEY")
+        ran = desk.compress("a.jsonl", "-o", "out", *options, env=environment({"MY_KEY": key}))
+    assert ran.code == 2
+    assert ("no key was sent: " in ran.stderr) == (not key)
 
 
 def test_an_unknown_model_stops_the_run(desk):

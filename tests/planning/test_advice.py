@@ -55,6 +55,14 @@ def test_nothing_of_a_row_bears_on_its_tool_definitions():
     assert "trajcompress check INPUT --for mistral" in unfit
 
 
+def test_a_row_whose_summary_failed_may_fit_with_one():
+    (too_long,) = words(row(outcome="failed", reason="context_length_exceeded"))
+    assert too_long.startswith("--summarizer-context N")
+    (refused,) = words(row(outcome="failed", reason="refused_answer"))
+    assert "--retry-failed" in refused
+    assert "protected_turns" not in too_long + refused
+
+
 @pytest.fixture
 def desk(tmp_path, make_tokenizer):
     return commands.make_desk(tmp_path, make_tokenizer)

@@ -34,7 +34,7 @@ def how_to_fit(settings: Settings | None) -> str:
         leave = "; to leave such segments out: --no-save-over-limit" * settings.processing.save_over_limit
         return f"To give it room: a larger --target-max-tokens{leave}."
     given = set()
-    if settings and settings.compression.fit == "strict":
+    if settings is None or settings.compression.fit == "strict":  # the default; merged runs have settings each
         given.add("--fit strict")
     if settings and not settings.processing.save_over_limit:
         given.add("--no-save-over-limit")

@@ -32,6 +32,11 @@ _TRY_AGAIN = (
     "extractive may be added"
 )
 
+_LARGER_THAN_MODEL = (
+    "--summarizer-context N, what the model takes, or --prune safe, with --overwrite; summaries that there are "
+    "are not asked for again"
+)
+
 REASONS: Mapping[str, Reason] = {
     "pruned": Reason("with less of old tool results, most of them a line each, it fits without a summary"),
     "form_unfit": Reason(
@@ -113,5 +118,6 @@ def explain(reason: str, outcome: str) -> Reason:
         return known
     words = NO_SUMMARY.get(reason, reason.replace("_", " "))
     if outcome == "failed":
-        return Reason(f"no summary could be had: {words}", _TRY_AGAIN)
+        remedy = _LARGER_THAN_MODEL if reason == "context_length_exceeded" else _TRY_AGAIN
+        return Reason(f"no summary could be had: {words}", remedy)
     return Reason(words)

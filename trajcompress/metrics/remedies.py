@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from trajcompress.metrics.reasons import explain
 from trajcompress.settings.budget import LEAST_SUMMARY
 from trajcompress.settings.model import SETTINGS
+from trajcompress.summarize.answers.reasons import NO_SUMMARY
 from trajcompress.wording import counted
 
 _RESULTS = frozenset({"tool", "observation"})
@@ -17,6 +19,7 @@ _PROTECTED_BY = {
     "tool": "first_tool",
     "observation": "first_tool",
 }
+_OF_CALLS = NO_SUMMARY.keys() | {"context_length_exceeded", "bad_request", "content_filter", "request_too_large"}
 _OF_SUMMARIES = frozenset({"summary", "passes_used_up", "region_not_larger_than_summary", "summary_saves_nothing"})
 
 
@@ -92,6 +95,9 @@ def remedies(row: OverRow, settings: Mapping[str, Any]) -> list[Remedy]:
 def _remedies(row: OverRow, settings: Mapping[str, Any]) -> Iterator[Remedy]:
     largest = largest_turn(row)
     role = largest.role if largest else None
+    if row.reason in _OF_CALLS:  # the row could fit with a summary
+        yield Remedy(explain(row.reason, "failed").remedy)
+        return
     if row.reason == "tools_schema":
         yield Remedy("fewer tools, or a shorter system prompt, in the input")
         return

@@ -12,6 +12,7 @@ from trajcompress.errors import SettingsError
 from trajcompress.run.build_calls import build_limiter, build_outage
 from trajcompress.run.prices import listed_price, price_of
 from trajcompress.settings import Settings, require_api_key
+from trajcompress.settings.credentials import PLACEHOLDER_KEY
 from trajcompress.summarize.base import Summarizer
 from trajcompress.summarize.cache.claims import Claims
 from trajcompress.summarize.cache.recovery import SummaryCache
@@ -95,6 +96,7 @@ def build_summarizer(
             model=name,
             base_url=chosen.base_url,
             api_key=key,
+            has_key=key != PLACEHOLDER_KEY,
             temperature=chosen.temperature,
             timeout=chosen.timeout,
         )

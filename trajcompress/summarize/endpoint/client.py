@@ -32,6 +32,7 @@ from trajcompress.summarize.endpoint.retry import (
 from trajcompress.summarize.endpoint.summary_prompt import PromptBuilder
 from trajcompress.summarize.prompt import Prompt
 
+_NO_KEY = "no key was sent: set OPENAI_API_KEY, or name the variable that holds it with --api-key-env"
 MAX_ROOM = 32_768  # tokens; more than any thinking about a summary is worth
 
 
@@ -67,6 +68,7 @@ class OpenAISummarizer:
         redact_secrets: bool = True,
     ) -> None:
         self._model = endpoint.model
+        self._has_key = endpoint.has_key
         live = ModelConnection(endpoint, limiter, outage)
         self._connection = (
             BatchConnection(endpoint.model, live, batches, sends_single=sends_single) if batches else live
@@ -113,7 +115,9 @@ class OpenAISummarizer:
             outcome = replace(outcome, detail=f"{self._model}: {self._connection.masking(outcome.detail)}")
             if isinstance(outcome, StopRun):
                 answered = self._outage is not None and self._outage.has_answered
-                raise SummarizerUnusableError(outcome.reason, outcome.detail, has_answered=answered)
+                no_key = outcome.reason == "unauthorized" and not self._has_key
+                detail = f"{outcome.detail}; {_NO_KEY}" if no_key else outcome.detail
+                raise SummarizerUnusableError(outcome.reason, detail, has_answered=answered)
             usage.non_summaries += outcome.reason in NO_SUMMARY
             leave_it = await self._note(outcome, request, began)
             if isinstance(outcome, GiveUpRow) or leave_it or attempt == self._max_retries or (outcome.once and again):

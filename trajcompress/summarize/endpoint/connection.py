@@ -32,6 +32,7 @@ class Endpoint(Struct, frozen=True, kw_only=True):
     model: str
     base_url: str | None  # up to and with /v1; None for OpenAI's own
     api_key: str | None  # sent as a bearer token; None where the endpoint wants none
+    has_key: bool = True  # whether somebody gave it, else it stands for none
     temperature: float | None  # None leaves it to the server
     timeout: float  # seconds for one request, from sending to the last byte
 

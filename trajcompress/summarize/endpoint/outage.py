@@ -258,9 +258,10 @@ class Outage:
     def _stopped(self, failure: Retry, now: float, why: str) -> SummarizerUnusableError:
         calls = f"{self._in_a_row} calls" if self._in_a_row > 1 else "one call"
         tried = f" at {self._url}: {calls} in {now - (self._since or now):.0f} s" if self._in_a_row else ""
+        remedy = "; see that the server runs, and check --base-url" if failure.reason == _UNREACHED else ""
         return SummarizerUnusableError(
             "every_call_fails",
-            f"{why}{tried}, the last one with: {failure.reason}: {failure.detail}",
+            f"{why}{tried}, the last one with: {failure.reason}: {failure.detail}{remedy}",
             has_answered=self.has_answered,
         )
 
