@@ -27,6 +27,10 @@ def test_an_unknown_name_that_answers_is_the_assistant():
     assert normalise_roles(["user", "agent", "tool", "agent"], {}) == ["user", "assistant", "tool", "assistant"]
 
 
+def test_an_agent_that_greets_a_customer_is_the_assistant():
+    assert normalise_roles(["agent", "customer", "agent"], {}) == ["assistant", "user", "assistant"]
+
+
 def test_an_unknown_name_that_opens_where_no_known_user_speaks_asks():
     assert normalise_roles(["system", "teacher", "pupil", "teacher"], {}) == ["system", "user", "assistant", "user"]
 
