@@ -38,7 +38,7 @@ def summarizer(server: LoopbackServer, limiter: RateLimiter | None = None, **mor
 
 
 def openai_summarizer(**given) -> OpenAISummarizer:
-    endpoint = Endpoint(**{name: given.pop(name) for name in Endpoint.__struct_fields__})
+    endpoint = Endpoint(**{name: given.pop(name) for name in Endpoint.__struct_fields__ if name in given})
     return OpenAISummarizer(endpoint, **given)
 
 
