@@ -132,14 +132,14 @@ def _compressed(metrics: _Metrics, last: State, policy: Policy) -> _Metrics:
     changed["turns_elided"] = len(last.truncated | (last.giants - last.cleared).difference(gone)) - requests
     changed["requests_truncated"] = requests
     facts = FactCount() if cleared_facts is None else cleared_facts
+    has_facts = cleared_facts is not None or policy.facts != "off"  # of bulk there are none
     if last.splice is None:
         if metrics.get("assistant_tokens_original") is not None:
             changed["assistant_tokens_kept"] = last.assistant_tokens
-        has_facts = cleared_facts is not None or bool(last.truncated) or policy.facts != "off"  # bulk has none
+        has_facts = has_facts or bool(last.truncated)
         facts += last.truncated_facts
     else:
         changed |= _spliced(metrics, last, last.splice, last.replaced or last.splice.region)
-        has_facts = cleared_facts is not None or policy.facts != "off"
         if policy.facts != "off":
             facts += last.splice.facts + last.truncated_facts
     if has_facts:

@@ -9,7 +9,6 @@ from typing import Any, Protocol
 from trajcompress.metrics.reasons import explain
 from trajcompress.settings.budget import LEAST_SUMMARY
 from trajcompress.settings.model import SETTINGS
-from trajcompress.summarize.answers.reasons import NO_SUMMARY
 from trajcompress.wording import counted
 
 _RESULTS = frozenset({"tool", "observation"})
@@ -19,13 +18,14 @@ _PROTECTED_BY = {
     "tool": "first_tool",
     "observation": "first_tool",
 }
-_OF_CALLS = NO_SUMMARY.keys() | {"context_length_exceeded", "bad_request", "content_filter", "request_too_large"}
 _OF_SUMMARIES = frozenset({"summary", "passes_used_up", "region_not_larger_than_summary", "summary_saves_nothing"})
 
 
 class OverRow(Protocol):
     """What is to be known of a row that is still over its limit: columns of its metrics, by their names."""
 
+    @property
+    def outcome(self) -> str | None: ...  # noqa: D102
     @property
     def reason(self) -> str | None: ...  # noqa: D102
     @property
@@ -95,8 +95,8 @@ def remedies(row: OverRow, settings: Mapping[str, Any]) -> list[Remedy]:
 def _remedies(row: OverRow, settings: Mapping[str, Any]) -> Iterator[Remedy]:
     largest = largest_turn(row)
     role = largest.role if largest else None
-    if row.reason in _OF_CALLS:  # the row could fit with a summary
-        yield Remedy(explain(row.reason, "failed").remedy)
+    if row.outcome == "failed":  # it could fit with a summary
+        yield Remedy(explain(row.reason or "", row.outcome).remedy)
         return
     if row.reason == "tools_schema":
         yield Remedy("fewer tools, or a shorter system prompt, in the input")

@@ -80,7 +80,8 @@ _WRAPPED = late_re(  # few alternatives, as each is tried at every character
     r"|<(?:returncode>-?\d+</returncode>|/?[\w-]+>)",
     re.MULTILINE,
 )
-_ANSWERS = 4  # turns after a question that may answer it
+ANSWERS = 4
+"""Turns after a question that may answer it."""
 _LONGEST_ANSWER = 2000
 _MOST_LINES = 12
 _BARE = late_re(r"[^\s\"'`<>{}()\[\]|]+")
@@ -107,7 +108,7 @@ def asked_for(texts: Sequence[str], asks: Iterable[int]) -> Iterator[tuple[str, 
     """
     bare: dict[int, tuple[list[str], int]] = {}  # by turn: those that may answer several questions are read once
     for index in asks:
-        text, answers = texts[index][:_LONGEST_QUESTION], texts[index + 1 : index + 1 + _ANSWERS]
+        text, answers = texts[index][:_LONGEST_QUESTION], texts[index + 1 : index + 1 + ANSWERS]
         for place, answer in enumerate(answers, index + 1):
             if place not in bare:
                 bare[place] = _bare_lines(answer, _MOST_LINES)
@@ -173,6 +174,13 @@ def answer_of(answer: str) -> str:
     return _WRAPPED.sub("\n", output_of(answer))
 
 
+def answers_to(asks: re.Pattern[str], texts: Sequence[str], places: Iterable[int]) -> Iterator[str]:
+    """Yield the turns that may answer those at some places that match a pattern."""
+    for index in places:
+        if asks.search(texts[index]):
+            yield from texts[index + 1 : index + 1 + ANSWERS]
+
+
 def _printed(answer: str) -> str:
     """The same, also of a command that prints JSON itself."""
     return output_of(output_of(answer_of(answer).strip()))
@@ -207,7 +215,7 @@ def typed_into(texts: Sequence[str], fields: Iterable[int]) -> Iterator[tuple[st
         }
         for number in sorted(numbers)[:8]:
             typed = re.compile(_TYPED.format(re.escape(number)))
-            for later in texts[index : index + 1 + _ANSWERS]:
+            for later in texts[index : index + 1 + ANSWERS]:
                 for found in typed.finditer(later[:_LONGEST_ANSWER]):
                     yield found[1], "password"
 
@@ -223,7 +231,7 @@ def continued_keys(texts: Sequence[str], blocks: Iterable[int]) -> Iterator[tupl
         opened = [found.end() for found in _OPENED.finditer(texts[index])]
         if not opened or _CLOSED.search(texts[index], opened[-1]):
             continue
-        for text in texts[index + 1 : index + 1 + 2 * _ANSWERS]:
+        for text in texts[index + 1 : index + 1 + 2 * ANSWERS]:
             lines = _KEY_LINE.findall(text)
             yield from ((line, "private_key") for line in lines)
             if _CLOSED.search(text):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from trajcompress.processes.late_patterns import late_re
-from trajcompress.redact.context import answer_of
+from trajcompress.redact.context import answer_of, answers_to
 from trajcompress.redact.known import Line
 from trajcompress.redact.spans import MARK_START, Span
 
@@ -27,7 +27,6 @@ _PAIR = late_re(
     rf"(?:.{{0,80}}[ \"'])?(?:[\w.@\\-]{{1,64}}:)?{_HASH}:(?P<plain>[^\s:\"'\[\\][^:\"'\n]{{0,64}}?)[ \"',}}]*"
 )
 _BEFORE = 8_000  # characters before a trailer, or after a start, in which its lines are
-_ANSWERS = 4  # turns after a command that may answer it
 _MOST = 200
 _LONGEST_LINE = 1000
 _CRACKS = late_re(r"\bhashcat\b|\bjohn(?:\.pot|\s+-|\s+\S*hash)|\.potfile")
@@ -56,15 +55,11 @@ def cracked_later(texts: Sequence[str], places: Iterable[int]) -> Iterator[Line]
         texts: what each turn says and calls.
         places: the turns that have one of ``CRACKERS``.
     """
-    for index in places:
-        if _CRACKS.search(texts[index]):
-            for text in texts[index + 1 : index + 1 + _ANSWERS]:
-                answer = answer_of(text)
-                for span in islice(_of_lines(_PAIR, answer, 0, len(answer)), _MOST):
-                    begin = answer.rfind("\n", 0, span.start) + 1
-                    yield Line(
-                        answer[begin : span.end], (span._replace(start=span.start - begin, end=span.end - begin),)
-                    )
+    for text in answers_to(_CRACKS, texts, places):
+        answer = answer_of(text)
+        for span in islice(_of_lines(_PAIR, answer, 0, len(answer)), _MOST):
+            begin = answer.rfind("\n", 0, span.start) + 1
+            yield Line(answer[begin : span.end], (span._replace(start=span.start - begin, end=span.end - begin),))
 
 
 def _above(text: str, begin: int, end: int) -> list[Span]:

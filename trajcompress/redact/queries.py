@@ -12,7 +12,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from trajcompress.processes.late_patterns import late_re
-from trajcompress.redact.context import answer_of, output_of
+from trajcompress.redact.context import ANSWERS, answer_of, output_of
 from trajcompress.redact.keys import Secret, secret_of
 from trajcompress.redact.known import Line
 from trajcompress.redact.spans import Span
@@ -50,7 +50,6 @@ _TUPLE = late_re(rf"[(\[](?P<cells>(?:[^()\[\]'\"\\]|{_QUOTED}){{3,800}})[)\]]")
 _PRINTED = late_re(r"[ ]{0,8}(?:\w{1,20}: ?)?[\[(]")  # a line of tuples alone; those in code stand behind a name
 _JSON = late_re(r"\s*[\[{]")
 _AROUND_CELL = " \t\r\n\"'\\"
-_ANSWERS = 4  # turns after a query that may answer it
 _MOST_LINES = 300
 _LONGEST_LINE = 2000
 _LONGEST_DEFINITION = 4000
@@ -83,7 +82,7 @@ def queried(texts: Sequence[str], places: Iterable[int]) -> Iterator[Line]:
         for layout, end in _asked(question, tables):
             below = question.find("\n", end)  # the query's own line is no answer, whatever it is piped to
             yield from _rows(question[below:] if below >= 0 else "", layout, ("|", "│", "\t", *csv))
-            for place in range(index + 1, min(index + 1 + _ANSWERS, len(texts))):
+            for place in range(index + 1, min(index + 1 + ANSWERS, len(texts))):
                 near = place == index + 1 or layout.width > _PAIR
                 yield from _rows(answers[place][0], layout, ("|", "│", *("\t" * near), *csv))
                 yield from _tuples(answers[place][1], layout)

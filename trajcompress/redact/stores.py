@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 
 from trajcompress.processes.late_patterns import late_re
-from trajcompress.redact.context import answer_of
+from trajcompress.redact.context import answer_of, answers_to
 from trajcompress.redact.keys import Proof
 from trajcompress.redact.known import Line
 from trajcompress.redact.spans import Span
@@ -57,7 +57,6 @@ _LEAST_TEXT = 3
 _LONGEST_STAND_IN = 40
 _LEAST_BINARY = 16
 _NEAR = 500  # characters after a lease in which its data begins
-_ANSWERS = 4
 _MOST = 200
 
 
@@ -88,17 +87,13 @@ def stored_later(texts: Sequence[str], places: Iterable[int]) -> Iterator[Line]:
         texts: what each turn says and calls.
         places: the turns that have one of ``ASKS_STORES``.
     """
-    for index in places:
-        if _ASKS.search(texts[index]):
-            for text in texts[index + 1 : index + 1 + _ANSWERS]:
-                answer = answer_of(text)
-                for found in islice(
-                    chain(_ITEM.finditer(text), _ITEM.finditer(answer), _LINE.finditer(answer)), _MOST
-                ):
-                    if not _PUBLIC.fullmatch(found["key"]) and _is_held(found["value"], encoded=found.re is _ITEM):
-                        start, end = found.span("value")
-                        span = Span(start - found.start(), end - found.start(), "secret")
-                        yield Line(found[0], (span,))
+    for text in answers_to(_ASKS, texts, places):
+        answer = answer_of(text)
+        for found in islice(chain(_ITEM.finditer(text), _ITEM.finditer(answer), _LINE.finditer(answer)), _MOST):
+            if not _PUBLIC.fullmatch(found["key"]) and _is_held(found["value"], encoded=found.re is _ITEM):
+                start, end = found.span("value")
+                span = Span(start - found.start(), end - found.start(), "secret")
+                yield Line(found[0], (span,))
 
 
 def _held(text: str, manifest: tuple[int, int], kind: int) -> Iterator[tuple[int, str]]:

@@ -44,6 +44,7 @@ class AuditedRow:
     facts_needed: int | None
     facts_kept: int | None
     size: int
+    outcome: str | None = None
     source_line: int | None = None  # from 1; None where the input has no lines, or the metrics do not say
     original_turns: int | None = None
     observations: int | None = None

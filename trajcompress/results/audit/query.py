@@ -36,7 +36,7 @@ _LATER = ("summarization_api_calls", "non_summaries", "input_invalid", *_ASSISTA
 """Columns that those of earlier versions may lack."""
 _ROW = (
     "source_file", "trajectory_id", "reason", "source_row", "original_tokens", "compressed_tokens", "head_tokens",
-    "tail_tokens", "facts_needed", "facts_kept",
+    "tail_tokens", "facts_needed", "facts_kept", "outcome",
 )  # fmt: skip
 _LATER_OF_ROW = (
     "source_line", "original_turns", "observations", "summarizer", "largest_turn", "largest_turn_role",
