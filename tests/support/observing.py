@@ -1,0 +1,18 @@
+"""Which turns of made rows are observations."""
+
+from __future__ import annotations
+
+from trajcompress.formats.adapter import read_trajectory
+from trajcompress.formats.messages import FormatOptions
+
+
+def observed(system, *turns):
+    """Return which of the turns behind a system turn are observations, counted from 0."""
+    messages = [{"role": "system", "content": system}] if system else []
+    for number, text in enumerate(turns):
+        messages.append({"role": "assistant" if number % 2 else "user", "content": text})
+    read = read_trajectory({"messages": messages}, "row", FormatOptions()).turns
+    return [index for index, turn in enumerate(read[1:] if system else read) if turn.answers]
+
+
+LISTING = "total 8\n-rw-r--r-- 1 root root 20 Mar  1 10:00 a.py"
