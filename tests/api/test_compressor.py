@@ -17,6 +17,7 @@ import pandas as pd
 import pytest
 from commands import TARGET, conversation, environment
 from loopback import LoopbackServer
+from own_summarizers import meeting
 
 from trajcompress import (
     CompressedMessages,
@@ -214,16 +215,10 @@ def test_all_calls_end_where_nobody_answers(paid, how):
 @pytest.mark.parametrize("how", [many, many_beside_a_loop])
 def test_rows_that_are_done_hold_no_place_of_those_that_are_worked_on(options, how):
     most = 5
-    all_are_there = asyncio.Barrier(most)
-
-    async def writer(given):
-        await all_are_there.wait()
-        return f"All went well so far. {given.facts}"
-
     short = {"messages": [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Hello."}]}
     rows = [row for number in range(2 * most) for row in (conversation(number), *[short] * most)]
     limits = {"max_concurrent_requests": most, "per_trajectory_timeout": 20}
-    with Compressor(**options, summarizer=writer, **limits) as compressor:
+    with Compressor(**options, summarizer=meeting(most), **limits) as compressor:
         done = how(compressor, rows)
     assert [each.metrics.outcome for each in done] == ["compressed", *["skipped_under_target"] * most] * (2 * most)
 

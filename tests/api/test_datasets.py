@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import datasets
 import pandas as pd
 import pytest
 from commands import TARGET, conversation, read_metrics, read_rows
+from own_summarizers import meeting
 
 from trajcompress import CompressedDataset, InputError, SettingsError, SummarizerUnusableError, compress_dataset
 
@@ -161,19 +161,13 @@ def test_a_reporter_hears_of_rows(options):
 
 def test_rows_of_an_iterable_data_set_that_take_no_call_hold_up_none(options):
     most = 3
-    all_are_there = asyncio.Barrier(most)
-
-    async def writer(given):
-        await all_are_there.wait()
-        return f"All went well so far. {given.facts}"
-
     short = {"messages": [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Hello."}]}
     messages = [{"messages": row["messages"]} for row in map(conversation, range(most))]
     rows = datasets.IterableDataset.from_generator(
         lambda: (each for row in messages for each in (row, *[short] * most))
     )
     limits = {"max_concurrent_requests": most, "per_trajectory_timeout": 20}
-    done = compress_dataset(rows, **options, summarizer=writer, **limits)
+    done = compress_dataset(rows, **options, summarizer=meeting(most), **limits)
     assert len(list(done.rows)) == most * (most + 1)
     assert [each.outcome for each in done.metrics].count("compressed") == most
 

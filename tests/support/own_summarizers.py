@@ -29,6 +29,17 @@ def record_later(given: SummaryInput):
     return record_async(given)
 
 
+def meeting(size: int):
+    """Make a summariser whose calls each wait until so many are under way."""
+    all_are_there = asyncio.Barrier(size)
+
+    async def writer(given: SummaryInput) -> str:
+        await all_are_there.wait()
+        return f"All went well so far. {given.facts}"
+
+    return writer
+
+
 class Recorder:
     """As a package would offer it, made for the first call."""
 
