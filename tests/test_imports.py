@@ -1,4 +1,4 @@
-"""Dependencies run one way: no module, and no package, needs one that needs it, not even while it runs."""
+"""Dependencies run one way: no module, no folder and no package needs one that needs it, not even while it runs."""
 
 from __future__ import annotations
 
@@ -39,6 +39,12 @@ def package_of(module: str) -> str:
     return ".".join(module.split(".")[:2])
 
 
+def child_of(folder: str, module: str) -> str:
+    """Return what of a folder a module is or stands in; nothing where it stands outside."""
+    inner = module.removeprefix(f"{folder}.")
+    return "" if inner == module else inner.split(".")[0]
+
+
 def graph(part_of: Callable[[str], str]) -> dict[str, set[str]]:
     needs: dict[str, set[str]] = {}
     for module, path in MODULES.items():
@@ -64,6 +70,15 @@ def test_modules_and_packages_need_each_other_one_way():
     assert len(modules) > 200
     assert FACADE not in set().union(*modules.values())
     assert levels(modules) > 1
+
+
+def test_what_stands_in_one_folder_needs_each_other_one_way():
+    folders = [name for name, path in MODULES.items() if path.name == "__init__.py" and name != FACADE]
+    assert len(folders) > 20
+    for folder in folders:
+        needs = graph(lambda module, folder=folder: child_of(folder, module))
+        beside = {part: needed - {""} for part, needed in needs.items() if part}
+        levels(beside)  # raises CycleError where a folder needs another that needs it
 
 
 def test_packages_and_modules_beside_them_stand_on_few_levels():

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         UsageError,
     )
     from trajcompress.metrics.row import RowMetrics
-    from trajcompress.run.reporter import RunResult
+    from trajcompress.run.progress.reporter import RunResult
     from trajcompress.summarizers import Summarizer, SummaryInput
 
 _MODULES = {
@@ -58,7 +58,7 @@ _MODULES = {
         "UsageError",
     ),
     "trajcompress.metrics.row": ("RowMetrics",),
-    "trajcompress.run.reporter": ("RunResult",),
+    "trajcompress.run.progress.reporter": ("RunResult",),
     "trajcompress.summarizers": ("Summarizer", "SummaryInput"),
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}

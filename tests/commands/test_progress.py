@@ -10,7 +10,7 @@ from loopback import LoopbackServer
 from loopback_replies import Reply
 
 from trajcompress.cli.progress_text import bar_line, log_line
-from trajcompress.run.progress_counts import Counts
+from trajcompress.run.progress.counts import Counts
 
 MB = 1_000_000
 

@@ -58,7 +58,7 @@ def test_a_finished_run_tries_its_failed_rows_again_and_pays_for_these_alone(pla
         assert "--retry-failed tries those again" in again.stderr
 
         endpoint.refused = {13}
-        worth_it = "import trajcompress.run.work_in_workers as w; w._WORTH_BYTES = 1\n"
+        worth_it = "import trajcompress.run.workers.work_in_workers as w; w._WORTH_BYTES = 1\n"
         retried = runs.run(*command, "--retry-failed", "--num-workers", workers, cwd=place.folder, code=worth_it)
         assert retried.code == 0
         assert "2 rows that failed before are tried again" in retried.stderr

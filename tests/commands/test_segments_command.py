@@ -13,7 +13,7 @@ from commands import Desk, conversation, read_metrics, read_rows
 from loopback import LoopbackServer, Reply
 from made_tokenizers import made_tokenizer
 
-from trajcompress.run.push import write_public_metrics
+from trajcompress.run.past.push import write_public_metrics
 
 SEGMENTS = ("--mode", "segments")
 TOLD = "Modules of the parser were read one by one, and each raised its own error. " * 8

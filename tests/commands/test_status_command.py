@@ -14,7 +14,7 @@ from loopback import LoopbackServer
 from loopback_replies import Reply, hang, server_error
 
 from trajcompress.dataset.durable import temporary
-from trajcompress.run import unfinished
+from trajcompress.run.past import unfinished
 
 KEY = {"OPENAI_API_KEY": "sk-test"}
 FEW_BYTES = ("--part-size", "20KB")

@@ -21,7 +21,7 @@ from trajcompress.compaction.strategies.clear_observations import (
     leave_shortest_lines,
 )
 from trajcompress.compaction.text.line import is_line
-from trajcompress.run.build import build_policy
+from trajcompress.run.build.components import build_policy
 from trajcompress.settings import resolve
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.transcript.trajectory import Trajectory, Turn

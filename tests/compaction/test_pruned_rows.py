@@ -15,7 +15,7 @@ from trajcompress.compaction.measure import measure
 from trajcompress.compaction.policy import Policy
 from trajcompress.compaction.region import Protection
 from trajcompress.compaction.text import ResultLines, prune, prune_steps
-from trajcompress.run.build import build_policy
+from trajcompress.run.build.components import build_policy
 from trajcompress.settings import resolve
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.transcript.trajectory import Trajectory

@@ -15,7 +15,7 @@ from trajcompress.metrics.reasons import REASONS
 from trajcompress.metrics.row import metrics_schema
 from trajcompress.metrics.totals import Totals
 from trajcompress.summarize.answers.reasons import NO_SUMMARY
-from trajcompress.summarize.endpoint.retry import OF_THE_SERVER
+from trajcompress.summarize.retry import OF_THE_SERVER
 
 OWN_TESTS = {
     ROOT / "docs" / name for name in ("audit.md", "sft.md", "rl.md", "live.md", "clusters.md")

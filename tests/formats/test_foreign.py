@@ -14,7 +14,8 @@ from trajcompress.dataset.rows import Row
 from trajcompress.dataset.sources import find_sources
 from trajcompress.errors import RowError
 from trajcompress.formats.adapter import explain_format, read_trajectory, replace_turns
-from trajcompress.formats.conversion import adapters, lists_of
+from trajcompress.formats.adapter_parts import lists_of
+from trajcompress.formats.conversion import adapters
 from trajcompress.formats.messages import FormatOptions
 
 MADE = Path(__file__).parents[1] / "support" / "data" / "formats"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from trajcompress.dataset.durable import publish
 from trajcompress.metrics.files import MetricsWriter, join_metrics
 from trajcompress.metrics.row import COLUMNS, RowMetrics, metrics_schema
-from trajcompress.run.card import read_lengths
+from trajcompress.run.folder.card import read_lengths
 
 PROMISED = """
 source_file, source_row, trajectory_id, outcome, reason, input_format, count_method, original_tokens,
@@ -125,7 +125,7 @@ from pathlib import Path
 from trajcompress.metrics.row import RowMetrics
 from trajcompress.metrics.files import MetricsWriter, join_metrics
 from trajcompress.dataset.durable import publish
-from trajcompress.run.card import read_lengths
+from trajcompress.run.folder.card import read_lengths
 writer = MetricsWriter(Path("part"))
 writer.add(RowMetrics("a", 0))
 writer.close()

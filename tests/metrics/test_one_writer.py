@@ -16,7 +16,7 @@ WRITER = "compaction/outcome.py"
 MADE = {"RowMetrics", "SegmentMetrics"}
 READERS = {"metrics/files.py"}
 """They make metrics again of what the writer's became in a file."""
-BEFORE_METRICS = ("compaction/", "run/row.py", "run/row_loop.py", "run/output_rows.py", "api/opened")
+BEFORE_METRICS = ("compaction/", "run/rows/row.py", "run/loop/row_loop.py", "run/rows/output_rows.py", "api/opened")
 """Who decides what happens to a row, by what happened to it."""
 TESTS = (ast.If, ast.IfExp, ast.While, ast.Assert, ast.comprehension, ast.Match)
 

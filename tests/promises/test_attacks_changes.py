@@ -31,7 +31,7 @@ from inputs import (
 
 from trajcompress.dataset.readers import read_rows
 from trajcompress.errors import InputError
-from trajcompress.run.coordinator import PartCoordinator
+from trajcompress.run.workers.coordinator import PartCoordinator
 
 
 def touch_otherwise(path):
@@ -102,7 +102,7 @@ def test_however_it_is_read(desk, mode):
 
 
 def test_while_several_processes_read_it(desk, monkeypatch):
-    monkeypatch.setattr("trajcompress.run.work_in_workers._WORTH_BYTES", 1000)
+    monkeypatch.setattr("trajcompress.run.workers.work_in_workers._WORTH_BYTES", 1000)
     path, commit = write(desk.path("a.jsonl"), rows_of("a")), PartCoordinator._commit
 
     def cut_and_commit(*given):

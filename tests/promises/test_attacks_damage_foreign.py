@@ -13,8 +13,8 @@ import damaging as do
 import pytest
 import runs
 
-from trajcompress.run.folder import RunFolder
-from trajcompress.run.part_store import PartStore
+from trajcompress.run.folder.run_folder import RunFolder
+from trajcompress.run.parts.store import PartStore
 
 KEPT = {
     "notes": (do.write("data/notes.txt", "mine"), "data/notes.txt"),

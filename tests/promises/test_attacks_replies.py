@@ -14,7 +14,7 @@ from attacked import GOOD, SAID, body, message, raw, run
 from loopback import LoopbackServer
 from loopback_replies import Reply, saying
 
-from trajcompress.summarize.endpoint.answer import MAX_BODY_BYTES
+from trajcompress.summarize.answer import MAX_BODY_BYTES
 from trajcompress.transcript.summary_marks import SUMMARY_PREFIX
 
 DEEP = b"[" * 50_000 + b"]" * 50_000

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from trajcompress.metrics.row import metrics_schema
 from trajcompress.metrics.totals import Totals
-from trajcompress.run.card import dataset_card, length_bars
+from trajcompress.run.folder.card import dataset_card, length_bars
 from trajcompress.settings import Settings
 
 

@@ -23,18 +23,18 @@ from trajcompress.results.show.data import as_json
 from trajcompress.results.show.html import page
 from trajcompress.results.show.load import load_row
 from trajcompress.results.show.terminal import render
-from trajcompress.run.commit import PartCommitter
 from trajcompress.run.finish import finish_parts
-from trajcompress.run.folder import RunFolder
-from trajcompress.run.ledger import Ledger
+from trajcompress.run.folder.run_folder import RunFolder
+from trajcompress.run.loop.commit import PartCommitter
+from trajcompress.run.loop.reading import Reading
 from trajcompress.run.merge import merge
-from trajcompress.run.pairs import find_pairs
-from trajcompress.run.part_store import PartStore
-from trajcompress.run.part_writer import DataFormat
-from trajcompress.run.progress import Progress
-from trajcompress.run.reading import Reading
-from trajcompress.run.row import Finished, Parsed, finish_row
-from trajcompress.run.selection import Selection
+from trajcompress.run.parts.ledger import Ledger
+from trajcompress.run.parts.selection import Selection
+from trajcompress.run.parts.store import PartStore
+from trajcompress.run.parts.writer import DataFormat
+from trajcompress.run.past.pairs import find_pairs
+from trajcompress.run.progress.progress import Progress
+from trajcompress.run.rows.row import Finished, Parsed, finish_row
 from trajcompress.settings import resolve
 
 PART_SIZE = 6_000
@@ -80,10 +80,10 @@ def several(monkeypatch):
     async def finish(*arguments, **named):
         return as_several(await finish_row(*arguments, **named))
 
-    monkeypatch.setattr("trajcompress.run.row_loop.finish_row", finish)
-    for reader in ("lookup", "pairs", "restored"):
+    monkeypatch.setattr("trajcompress.run.loop.row_loop.finish_row", finish)
+    for reader in ("past.lookup", "past.pairs", "rows.restored"):
         monkeypatch.setattr(f"trajcompress.run.{reader}.rows_written", count_of)
-    monkeypatch.setattr("trajcompress.run.lookup.rows_written_each", counts_of)
+    monkeypatch.setattr("trajcompress.run.past.lookup.rows_written_each", counts_of)
 
 
 @pytest.fixture
@@ -180,7 +180,7 @@ def test_a_run_that_goes_on_ends_as_one_that_was_not_stopped(tmp_path, inputs, s
         return as_several(await finish_row(parsed, *arguments, **named))
 
     with monkeypatch.context() as patched:
-        patched.setattr("trajcompress.run.row_loop.finish_row", stop)
+        patched.setattr("trajcompress.run.loop.row_loop.finish_row", stop)
         with pytest.raises(StoppedError):
             run(inputs, tmp_path / "out", **given, processing__max_in_flight=1)
     assert 0 < runs.committed_rows(tmp_path / "out") < 12
@@ -201,7 +201,7 @@ def test_merged_shards_are_what_one_run_writes(tmp_path, inputs, several, output
 def test_a_shard_that_lacks_one_of_the_rows_written_for_a_row_is_refused(tmp_path, inputs, several, monkeypatch):
     for number in (1, 2):
         run(inputs, tmp_path / f"{number}", input__shard=f"{number}/2")
-    monkeypatch.setattr("trajcompress.run.restored.rows_written", lambda metrics: count_of(metrics) + 1)
+    monkeypatch.setattr("trajcompress.run.rows.restored.rows_written", lambda metrics: count_of(metrics) + 1)
     with pytest.raises(InputError, match="a part is gone"):
         merge([tmp_path / "1", tmp_path / "2"], tmp_path / "merged", runs.Told(), overwrite=False)
 

@@ -10,7 +10,13 @@ import pytest
 import runs
 
 from trajcompress.dataset.durable import temporary
-from trajcompress.run.manifest import WrittenFile, damage_of, describe_file, first_damage, is_complete_temporary
+from trajcompress.run.folder.manifest import (
+    WrittenFile,
+    damage_of,
+    describe_file,
+    first_damage,
+    is_complete_temporary,
+)
 
 
 @pytest.fixture(scope="module", params=["jsonl", "parquet"])

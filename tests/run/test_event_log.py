@@ -11,7 +11,7 @@ import runs
 from loopback import LoopbackServer
 from loopback_replies import failed, hang, rate_limited
 
-from trajcompress.run.event_log import EventLog
+from trajcompress.run.progress.event_log import EventLog
 
 KEY = "sk-live-0123456789abcdef0123"
 

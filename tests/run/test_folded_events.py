@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from trajcompress.run.folded_events import FoldedEvents
-from trajcompress.run.progress_counts import Counts
+from trajcompress.run.progress.counts import Counts
+from trajcompress.run.workers.folded_events import FoldedEvents
 
 
 def events(rows):

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from trajcompress.dataset.cutting import cut_into_parts
 from trajcompress.dataset.sources import find_sources
-from trajcompress.run.committed import CommittedPart, PartKey, as_json, from_json
-from trajcompress.run.ledger import Ledger
-from trajcompress.run.progress import Progress
-from trajcompress.run.reading import PieceBegin, PieceEnd, Reading
-from trajcompress.run.row import Parsed
-from trajcompress.run.selection import build_selection
+from trajcompress.run.loop.reading import PieceBegin, PieceEnd, Reading
+from trajcompress.run.parts.committed import CommittedPart, PartKey, as_json, from_json
+from trajcompress.run.parts.ledger import Ledger
+from trajcompress.run.parts.selection import build_selection
+from trajcompress.run.progress.progress import Progress
+from trajcompress.run.rows.row import Parsed
 from trajcompress.settings import resolve
 
 PART_SIZE = 700

@@ -10,7 +10,7 @@ from runs import small_tokenizer
 
 import trajcompress.api.opened_compressor
 import trajcompress.compaction.ladder
-import trajcompress.run.row
+import trajcompress.run.rows.row
 import trajcompress.summarize.extractive
 import trajcompress.tokens.counter
 from trajcompress import Compressor
@@ -96,7 +96,7 @@ def test_an_error_that_quotes_a_row_is_cut_and_holds_no_secret(desk, monkeypatch
 
 @pytest.mark.parametrize("name", ["read_trajectory", "row_to_write"])
 def test_a_row_that_cannot_be_read_or_written_is_put_aside(desk, monkeypatch, name):
-    place = trajcompress.run.row
+    place = trajcompress.run.rows.row
     wrong_for(1, getattr(place, name), monkeypatch, place, name)
     ran = desk.compress("in.jsonl", "-o", "out")
     assert ran.code == 1

@@ -10,8 +10,8 @@ import runs
 
 from trajcompress.errors import InputError
 from trajcompress.metrics.files import read_metrics
-from trajcompress.run.pairs import find_pairs, find_row
-from trajcompress.run.past import open_run
+from trajcompress.run.past.pairs import find_pairs, find_row
+from trajcompress.run.past.past_run import open_run
 
 
 def compress(*inputs, output, **settings):

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trajcompress.run.pipeline import process_in_order
+from trajcompress.run.loop.pipeline import process_in_order
 
 BATCH = 32  # items that may be read ahead of those under way
 

@@ -8,7 +8,7 @@ from commands import conversation, make_desk, read_metrics
 from loopback import LoopbackServer
 
 from trajcompress.errors import SettingsError
-from trajcompress.run.prices import listed_price, price_of
+from trajcompress.run.build.prices import listed_price, price_of
 from trajcompress.settings import resolve
 from trajcompress.summarize.endpoint.priced import Price
 

@@ -11,7 +11,7 @@ import runs
 from hub import OWNER, TOKEN, Hub, Repo
 
 from trajcompress.errors import OutputError
-from trajcompress.run.push import check_push, public_names, push
+from trajcompress.run.past.push import check_push, public_names, push
 from trajcompress.wording import in_bytes
 
 REPO = f"{OWNER}/short"

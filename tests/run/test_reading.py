@@ -10,8 +10,8 @@ from commands import run_command, run_here, run_on_terminal
 from trajcompress.dataset.rows import Source
 from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
-from trajcompress.run.explainer import Explainer
-from trajcompress.run.row import Accepted, Parsed, Rejected
+from trajcompress.run.rows.explainer import Explainer
+from trajcompress.run.rows.row import Accepted, Parsed, Rejected
 
 FORMAT = "openai: column messages holds messages with role and content"
 REMEDY = "--observations tool reads tool roles alone"

@@ -17,10 +17,10 @@ from loopback_replies import failed
 from trajcompress.dataset.cutting import cut_into_parts
 from trajcompress.dataset.sources import find_sources
 from trajcompress.errors import InputError
-from trajcompress.run.ledger import Ledger
-from trajcompress.run.reading import Reading
-from trajcompress.run.row import Parsed
-from trajcompress.run.selection import build_selection
+from trajcompress.run.loop.reading import Reading
+from trajcompress.run.parts.ledger import Ledger
+from trajcompress.run.parts.selection import build_selection
+from trajcompress.run.rows.row import Parsed
 from trajcompress.settings import resolve
 
 SMALL = {"compression__target_max_tokens": 2000, "compression__summary_target_tokens": 300}

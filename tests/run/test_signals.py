@@ -126,7 +126,7 @@ def test_calls_that_do_not_end_are_cancelled(place):
     calls = count()
     with LoopbackServer(lambda _: hang() if next(calls) else None) as server:
         command = place.calling(server.base_url, inputs, "out")
-        short = "import trajcompress.run.row_loop as loop; loop.GRACE_S = 1.0\n"
+        short = "import trajcompress.run.loop.row_loop as loop; loop.GRACE_S = 1.0\n"
         process = runs.start(*command, cwd=place.folder, code=short)
         runs.wait_for(lambda: len(server.seen) >= 4, process)
         process.send_signal(signal.SIGTERM)
@@ -153,7 +153,7 @@ def test_a_signal_before_the_first_row(place, number):
     inputs = runs.write_inputs(place.folder, 8)
     command = place.offline(inputs, "out")
     at_loading = (
-        "import os, trajcompress.run.build as build\n"
+        "import os, trajcompress.run.build.components as build\n"
         f"build.load_tokenizer = lambda *given, **options: os.kill(os.getpid(), {number:d})\n"
     )
     stopped = runs.ended(runs.start(*command, cwd=place.folder, code=at_loading))
@@ -239,7 +239,7 @@ def test_the_second_signal_ends_the_process_while_a_long_row_is_worked_on(place,
     inputs = runs.write_inputs(place.folder, 8)
     begun = place.folder / "begun"
     long_rows = (
-        "import pathlib, time, trajcompress.compaction.driver as work, trajcompress.run.row_loop as loop\n"
+        "import pathlib, time, trajcompress.compaction.driver as work, trajcompress.run.loop.row_loop as loop\n"
         "loop.GRACE_S = 0.5\n"
         f"work.RowWork.step = lambda *_: (pathlib.Path({str(begun)!r}).touch(), time.sleep(300))\n"
     )

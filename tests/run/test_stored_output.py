@@ -270,7 +270,7 @@ def widened(tmp_path_factory):
 def test_a_worker_that_dies_as_it_widens_an_object_costs_nothing(s3, widened, tmp_path, name, when):
     place, command, whole = widened
     once = tmp_path / "killed"
-    path = die_as_it_widens(tmp_path, once, "trajcompress.run.part_store", name, when)
+    path = die_as_it_widens(tmp_path, once, "trajcompress.run.parts.store", name, when)
     ran = run_in_workers(place, command, 2, path)
     assert (ran.code, once.exists()) == (0, True), ran.stderr
     assert runs.outcome(s3.fetch("runs/out", tmp_path / "fetched")) == whole

@@ -26,8 +26,8 @@ from loopback_replies import empty, failed
 
 from trajcompress.dataset.cutting import cut_into_parts
 from trajcompress.dataset.rows import Source
-from trajcompress.run import work_in_workers
-from trajcompress.run.work_in_workers import useful_workers
+from trajcompress.run.workers import work_in_workers
+from trajcompress.run.workers.work_in_workers import useful_workers
 from trajcompress.settings import resolve
 
 
@@ -191,7 +191,7 @@ def widened(tmp_path_factory):
 
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize(
-    ("module", "name"), [("trajcompress.run.finish", "widen_file"), ("trajcompress.run.part_store", "publish")]
+    ("module", "name"), [("trajcompress.run.finish", "widen_file"), ("trajcompress.run.parts.store", "publish")]
 )
 def test_a_worker_that_dies_as_it_widens_a_file_costs_nothing(widened, tmp_path, module, name, when):
     place, command, whole = widened

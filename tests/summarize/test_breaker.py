@@ -14,7 +14,7 @@ from trajcompress.summarize.deadline import Deadline
 from trajcompress.summarize.endpoint.breaker import BreakerSummarizer
 from trajcompress.summarize.endpoint.limiter import RateLimiter
 from trajcompress.summarize.endpoint.outage import UNCLEAR, Outage
-from trajcompress.summarize.endpoint.retry import OF_THE_SERVER, Retry
+from trajcompress.summarize.retry import OF_THE_SERVER, Retry
 
 FAILS, UNREACHED, REFUSED = (Retry(reason, "no") for reason in ("server_error", "connection", UNCLEAR))
 FIRST_PAUSE_S = 0.01

@@ -18,7 +18,7 @@ from trajcompress.summarize.endpoint.leases.driver import Leases
 from trajcompress.summarize.endpoint.leases.worker import LeasedFailures, LeasedLimiter
 from trajcompress.summarize.endpoint.limiter import RateLimiter
 from trajcompress.summarize.endpoint.outage import Outage
-from trajcompress.summarize.endpoint.retry import Retry
+from trajcompress.summarize.retry import Retry
 
 DOWN = Retry("server_error", "HTTP 503: the GPU has left")
 

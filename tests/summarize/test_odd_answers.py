@@ -14,8 +14,8 @@ import commands
 import pytest
 import runs
 
-from trajcompress.summarize.endpoint.answer import MAX_BODY_BYTES, read_answer, read_body
-from trajcompress.summarize.endpoint.retry import one_line
+from trajcompress.summarize.answer import MAX_BODY_BYTES, read_answer, read_body
+from trajcompress.summarize.retry import one_line
 
 
 @contextmanager

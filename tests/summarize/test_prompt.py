@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trajcompress.summarize.answer import clean_summary, read_answer
 from trajcompress.summarize.base import SummaryRequest
-from trajcompress.summarize.endpoint.answer import clean_summary, read_answer
 from trajcompress.summarize.prompt import build_prompt, delimiter_for, last_goal
 from trajcompress.summarize.transcript import elide, render_turn, render_turns
 from trajcompress.transcript.summary_marks import SUMMARY_PREFIX

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trajcompress.summarize.endpoint.retry import (
+from trajcompress.summarize.retry import (
     MAX_BACKOFF_S,
     GiveUpRow,
     Retry,

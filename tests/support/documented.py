@@ -20,7 +20,7 @@ from unittest import mock
 
 from commands import environment, run_here
 
-from trajcompress.run import build
+from trajcompress.run.build import components as build
 from trajcompress.tokens.tokenizer import load_tokenizer
 
 ROOT = Path(__file__).resolve().parents[2]

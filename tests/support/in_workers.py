@@ -18,7 +18,7 @@ if "forked" in sys.modules:  # as it is where this is a fork itself
     sys.modules["forked"].fork_workers()
 """
 _WORTH_IT = """
-import trajcompress.run.work_in_workers as w, trajcompress.engine.local as e
+import trajcompress.run.workers.work_in_workers as w, trajcompress.engine.local as e
 w._WORTH_BYTES = w._WORTH_ROWS = 1
 start = e._Process.__init__
 def start_noted(self, *given):
@@ -58,7 +58,7 @@ def die_as_it_widens(folder: Path, once: Path, module: str, name: str, when: str
         "import os, signal\n"
         "from pathlib import Path\n"
         "from importlib import import_module\n"
-        "import trajcompress.run.part_work as work\n"
+        "import trajcompress.run.workers.worker as work\n"
         f"once = Path({str(once)!r})\n"
         f"module = import_module({module!r})\n"
         f"def die(*given, of=module.{name}):\n"

@@ -19,7 +19,7 @@ import zstandard
 
 from trajcompress.dataset.rows import Source
 from trajcompress.dataset.sources import find_sources
-from trajcompress.run.part_rows import PartRows
+from trajcompress.run.parts.rows import PartRows
 
 PACKED = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress, ".zst": zstandard.compress}
 ROWS = 400

@@ -27,7 +27,7 @@ from loopback_replies import Seen, digest
 from small_definition import small_definition
 
 from trajcompress.run import job
-from trajcompress.run.progress import Progress
+from trajcompress.run.progress.progress import Progress
 from trajcompress.settings import resolve
 from trajcompress.tokens.tokenizer import load_tokenizer
 
@@ -191,7 +191,7 @@ def run_here(*inputs: Path | str, output: Path, told: Told | None = None, **sett
     """Run within the test, each tokenizer loaded once for all; ``section__key`` names a setting."""
     given = {key.replace("__", "."): value for key, value in settings.items()}
     resolved = resolve({**given, "output.dir": str(output)}, None, environ={}, dotenv=None)
-    with mock.patch("trajcompress.run.build.load_tokenizer", _load_once):
+    with mock.patch("trajcompress.run.build.components.load_tokenizer", _load_once):
         return job.run(resolved.settings, [str(each) for each in inputs], told or Told())
 
 

@@ -15,8 +15,8 @@ from trajcompress.api.results import CompressedDataset
 from trajcompress.errors import SettingsError, SummarizerUnusableError
 from trajcompress.run.interrupt import StopRequest
 from trajcompress.run.job import run
-from trajcompress.run.progress import Progress
-from trajcompress.run.reporter import Reporter, RunResult
+from trajcompress.run.progress.progress import Progress
+from trajcompress.run.progress.reporter import Reporter, RunResult
 from trajcompress.settings import KEYWORDS, Settings
 from trajcompress.settings.keywords import CompressOptions, DatasetOptions
 

@@ -12,8 +12,8 @@ from trajcompress.api.inputs import InputKind, numbered, without_progress_bars
 from trajcompress.api.results import CompressedDataset, CompressedRow
 from trajcompress.api.rows import MEMORY
 from trajcompress.errors import InputError
-from trajcompress.run.progress import Progress
-from trajcompress.run.reporter import Reporter
+from trajcompress.run.progress.progress import Progress
+from trajcompress.run.progress.reporter import Reporter
 from trajcompress.transcript.trajectory import RowId
 
 

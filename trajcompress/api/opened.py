@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 from trajcompress.api.background import Background
 from trajcompress.api.options import naming_arguments
-from trajcompress.run.build import build_counter, build_format_options, count_workers
-from trajcompress.run.build_summarizer import build_summarizer, open_cache, require_context
+from trajcompress.run.build.components import build_counter, build_format_options, count_workers
+from trajcompress.run.build.summarizer import build_summarizer, open_cache, require_context
 from trajcompress.settings import Settings
 from trajcompress.summarize.cache.summarizer import Stores
 from trajcompress.summarize.off_loop import OffLoop

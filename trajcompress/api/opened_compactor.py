@@ -28,7 +28,7 @@ from trajcompress.events import Emit
 from trajcompress.formats.adapter import read_trajectory, replace_turns
 from trajcompress.formats.messages import MESSAGES
 from trajcompress.metrics.row import RowMetrics
-from trajcompress.run.build import build_live_policy
+from trajcompress.run.build.components import build_live_policy
 from trajcompress.settings import Settings
 from trajcompress.summarize.base import Usage
 from trajcompress.tokens.counter import Count

@@ -16,7 +16,7 @@ from trajcompress.errors import INTERNAL, OF_THE_RUN, RowError, SummarizerUnusab
 from trajcompress.formats.adapter import read_trajectory, replace_turns
 from trajcompress.formats.messages import MESSAGES
 from trajcompress.metrics.row import RowMetrics
-from trajcompress.run.build import build_form_with, build_policy
+from trajcompress.run.build.components import build_form_with, build_policy
 from trajcompress.settings import Settings
 from trajcompress.transcript.trajectory import RowId, Trajectory
 

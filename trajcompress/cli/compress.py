@@ -13,7 +13,7 @@ from trajcompress.settings.declare import Group
 from trajcompress.wording import command_to_show, counted, place_in, printable
 
 if TYPE_CHECKING:  # importing these would slow every --help down
-    from trajcompress.run.reporter import RunResult
+    from trajcompress.run.progress.reporter import RunResult
 
 _OF_AN_ENDPOINT = {
     f"summarization.{name}" for name in ("base_url", "api_key_env", "price_in", "price_out", "price_cached")
@@ -64,10 +64,10 @@ def compress(
 
     resolved = resolve(options.by_key(given), config)
     options.require_inputs(inputs, resolved.settings)
+    from trajcompress.run.build.prices import listed_price, price_of
     from trajcompress.run.interrupt import EXIT_INTERRUPTED, stop_signals
     from trajcompress.run.job import run
-    from trajcompress.run.prices import listed_price, price_of
-    from trajcompress.run.push import check_push
+    from trajcompress.run.past.push import check_push
 
     if push_to_hub:
         check_push(push_to_hub)
@@ -114,7 +114,7 @@ def _calls_nobody(settings: Settings, origins: dict[str, str]) -> list[str]:
 
 
 def _push(result: "RunResult", repo: str, code: int, *, private: bool, quiet: bool) -> None:
-    from trajcompress.run.push import push
+    from trajcompress.run.past.push import push
 
     if code:
         typer.echo(f"{repo}: not pushed, as the run did not end well; the same command pushes once it does", err=True)
@@ -148,7 +148,7 @@ def _print_how_to_go_on(result: "RunResult", paid: str, *, from_stdin: bool) -> 
         typer.echo(how, err=True)
     elif result.state in ("complete", "input_changed") and (lost := result.totals.not_handled):
         from trajcompress.metrics.files import first_not_handled
-        from trajcompress.run.folder import RunFolder
+        from trajcompress.run.folder.run_folder import RunFolder
 
         failed = result.totals.outcomes["failed"]
         where = "metrics.parquet" if lost == failed else "rejected.jsonl and metrics.parquet"

@@ -50,8 +50,8 @@ def plan(
     from trajcompress.dataset.standing import change_lines
     from trajcompress.errors import SettingsError
     from trajcompress.planning.job import plan_dataset
+    from trajcompress.run.build.prices import price_of
     from trajcompress.run.interrupt import EXIT_INTERRUPTED
-    from trajcompress.run.prices import price_of
 
     if sweep is not None and compare:
         raise SettingsError("--sweep compares targets, --compare ways to one of them; give one")

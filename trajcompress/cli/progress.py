@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Literal, Self, TypeAlias
 from trajcompress.cli.printing import wrapped
 from trajcompress.cli.progress_text import bar_line, log_line
 from trajcompress.events import Event, Figure
-from trajcompress.run.progress_counts import Counts
+from trajcompress.run.progress.counts import Counts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from trajcompress.run.progress import Progress
+    from trajcompress.run.progress.progress import Progress
     from trajcompress.settings import Settings
     from trajcompress.summarize.endpoint.priced import Price
 

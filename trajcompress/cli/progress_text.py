@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trajcompress.run.progress_counts import Counts
+from trajcompress.run.progress.counts import Counts
 from trajcompress.wording import bar, counted, duration
 
 _LEAST_BAR, _MOST_BAR = 8, 30

@@ -31,8 +31,8 @@ def push(
     push of a run is brought to this one. --push-to-hub of compress does the same.
     """  # noqa: D301  \b is what keeps the help from joining these lines
     from trajcompress.dataset.storage.location import location_of
-    from trajcompress.run.push import check_name, check_push, check_run, prepare
-    from trajcompress.run.push import push as publish
+    from trajcompress.run.past.push import check_name, check_push, check_run, prepare
+    from trajcompress.run.past.push import push as publish
 
     check_name(repo)
     run = location_of(folder)

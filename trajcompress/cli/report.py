@@ -35,7 +35,7 @@ def report(
     from trajcompress.dataset.storage.location import location_of
     from trajcompress.results.page_file import check_page_file, write_page
     from trajcompress.results.report.build import build_report
-    from trajcompress.run.folder import RunFolder
+    from trajcompress.run.folder.run_folder import RunFolder
 
     note = partial(typer.echo, err=True)
     if output == "-":

@@ -12,7 +12,7 @@ from rich.table import Table
 from trajcompress.cli.printing import wrapped
 from trajcompress.compaction.happened import FORM_UNFIT
 from trajcompress.metrics.reasons import OUTCOMES, explain
-from trajcompress.run.reporter import RunResult
+from trajcompress.run.progress.reporter import RunResult
 from trajcompress.tokens.tokenizer import DEFAULT_TOKENIZER
 from trajcompress.wording import counted, last_part, printable
 

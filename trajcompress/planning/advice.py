@@ -15,7 +15,7 @@ from trajcompress.compaction.policy import Policy
 from trajcompress.metrics.remedies import LargestTurn, Remedy, largest_turn, remedies
 from trajcompress.metrics.row import RowMetrics
 from trajcompress.planning.requests import StandInSummarizer
-from trajcompress.run.build import build_policy
+from trajcompress.run.build.components import build_policy
 from trajcompress.settings import Settings, resolve
 from trajcompress.summarize.off_loop import run_through
 from trajcompress.tokens.counter import TokenCounter

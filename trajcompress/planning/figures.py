@@ -13,7 +13,7 @@ from trajcompress.planning.advice import Advice
 from trajcompress.planning.lengths import Lengths
 from trajcompress.planning.requests import Requests
 from trajcompress.planning.rows import PlannedRow
-from trajcompress.run.row import Accepted, Parsed
+from trajcompress.run.rows.row import Accepted, Parsed
 from trajcompress.transcript.trajectory import Trajectory
 
 _MOST_OVER = 5

@@ -17,18 +17,18 @@ from trajcompress.planning.figures import PlanFigures
 from trajcompress.planning.parts import plan_parts
 from trajcompress.planning.rows import RowPlanner
 from trajcompress.processes.interpreter import release_memory
-from trajcompress.run.assigned import assigned, report_read
-from trajcompress.run.build import build_counter, build_form_with
-from trajcompress.run.build_summarizer import require_context
-from trajcompress.run.counter_facts import facts_of
-from trajcompress.run.explainer import Collected, build_explainer
-from trajcompress.run.ledger import Ledger
-from trajcompress.run.part_messages import SHOW_EACH_S, Begin, Loaded, PartEnds, PartRead
-from trajcompress.run.part_queue import PartQueue
-from trajcompress.run.parts_read import PartsRead
-from trajcompress.run.pipeline import WORKER_BYTES_IN_FLIGHT
-from trajcompress.run.reading import Reading
-from trajcompress.run.selection import Selection
+from trajcompress.run.build.components import build_counter, build_form_with
+from trajcompress.run.build.summarizer import require_context
+from trajcompress.run.folder.counter_facts import facts_of
+from trajcompress.run.loop.pipeline import WORKER_BYTES_IN_FLIGHT
+from trajcompress.run.loop.reading import Reading
+from trajcompress.run.parts.ledger import Ledger
+from trajcompress.run.parts.selection import Selection
+from trajcompress.run.rows.explainer import Collected, build_explainer
+from trajcompress.run.workers.assigned import assigned, report_read
+from trajcompress.run.workers.messages import SHOW_EACH_S, Begin, Loaded, PartEnds, PartRead
+from trajcompress.run.workers.parts_read import PartsRead
+from trajcompress.run.workers.queue import PartQueue
 from trajcompress.settings import Settings
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.tokens.tokenizer import EngineChoice

@@ -19,17 +19,17 @@ from trajcompress.planning.in_workers import PlanSetup, PlanWork, plan_in_worker
 from trajcompress.planning.lengths import Lengths
 from trajcompress.planning.parts import plan_parts
 from trajcompress.planning.rows import RowPlanner
-from trajcompress.run.build import build_counter, build_form_with, check_segments
-from trajcompress.run.build_summarizer import require_context
-from trajcompress.run.explainer import build_explainer
-from trajcompress.run.ledger import Ledger
+from trajcompress.run.build.components import build_counter, build_form_with, check_segments
+from trajcompress.run.build.summarizer import require_context
+from trajcompress.run.loop.pipeline import MAX_BYTES_IN_FLIGHT
+from trajcompress.run.loop.reading import Reading
+from trajcompress.run.parts.ledger import Ledger
+from trajcompress.run.parts.selection import build_selection
 from trajcompress.run.paths import find_run_inputs
-from trajcompress.run.pipeline import MAX_BYTES_IN_FLIGHT
-from trajcompress.run.pools import OpenedPool, open_pool
-from trajcompress.run.reading import Reading
-from trajcompress.run.reporter import TakesNotes
-from trajcompress.run.selection import build_selection
-from trajcompress.run.work_in_workers import first_facts, of_worker
+from trajcompress.run.progress.reporter import TakesNotes
+from trajcompress.run.rows.explainer import build_explainer
+from trajcompress.run.workers.pools import OpenedPool, open_pool
+from trajcompress.run.workers.work_in_workers import first_facts, of_worker
 from trajcompress.settings import Settings
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.tokens.tokenizer import EngineChoice

@@ -9,10 +9,10 @@ from typing import TypeAlias
 
 from trajcompress.planning.figures import PlanFigures
 from trajcompress.planning.rows import PlannedRow, RowPlanner
-from trajcompress.run.build import row_threads
-from trajcompress.run.pipeline import process_in_order
-from trajcompress.run.reading import Item, PieceBegin, PieceEnd
-from trajcompress.run.row import Parsed
+from trajcompress.run.build.components import row_threads
+from trajcompress.run.loop.pipeline import process_in_order
+from trajcompress.run.loop.reading import Item, PieceBegin, PieceEnd
+from trajcompress.run.rows.row import Parsed
 from trajcompress.summarize.off_loop import OffLoop
 
 PartDone: TypeAlias = Callable[[int, PlanFigures], None]

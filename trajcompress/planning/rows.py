@@ -11,8 +11,8 @@ from trajcompress.compaction.policy import Policy
 from trajcompress.metrics.row import RowMetrics
 from trajcompress.planning.advice import planning_policy
 from trajcompress.planning.requests import Requests, StandInSummarizer, Tries
-from trajcompress.run.build import build_admission
-from trajcompress.run.row import Accepted, Parsed, finish_row
+from trajcompress.run.build.components import build_admission
+from trajcompress.run.rows.row import Accepted, Parsed, finish_row
 from trajcompress.settings import Settings
 from trajcompress.summarize.base import Summarizer
 from trajcompress.summarize.chunks import ChunkingSummarizer

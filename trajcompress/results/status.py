@@ -13,10 +13,10 @@ from typing import Any
 from trajcompress.dataset.storage.location import Location
 from trajcompress.metrics.files import read_totals
 from trajcompress.metrics.totals import Totals
-from trajcompress.run.folder import RunFolder
-from trajcompress.run.part_store import PartStore
-from trajcompress.run.past import reading_run_json
-from trajcompress.run.unfinished import ENDED, committed_metrics, reading_while_it_works, standing
+from trajcompress.run.folder.run_folder import RunFolder
+from trajcompress.run.parts.store import PartStore
+from trajcompress.run.past.past_run import reading_run_json
+from trajcompress.run.past.unfinished import ENDED, committed_metrics, reading_while_it_works, standing
 from trajcompress.wording import command_to_show, counted, duration, place_in, printable
 
 _MINUTE_S = 60

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from msgspec import Struct
+
 from trajcompress.dataset.durable import publish, temporary
 from trajcompress.dataset.shape import Columns
 from trajcompress.dataset.storage.location import Location, read_all
@@ -12,12 +14,18 @@ from trajcompress.errors import OutputError
 from trajcompress.metrics.files import join_metrics, join_tables, read_totals
 from trajcompress.metrics.segment import SegmentMetrics
 from trajcompress.metrics.totals import Totals
-from trajcompress.run.committed import CommittedPart
-from trajcompress.run.manifest import WrittenFile, describe_file, first_damage
-from trajcompress.run.part_messages import Join
-from trajcompress.run.part_store import PartStore
+from trajcompress.run.folder.manifest import WrittenFile, describe_file, first_damage
+from trajcompress.run.parts.committed import CommittedPart
+from trajcompress.run.parts.store import PartStore
 
 _JOINED_PARTS = 64
+
+
+class Join(Struct, frozen=True):
+    """Metrics of parts that follow each other, and where they are to be joined."""
+
+    metrics: tuple[Location, ...]
+    joined: Location
 
 
 def finish_parts(

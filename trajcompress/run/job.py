@@ -10,12 +10,12 @@ from trajcompress.dataset.rows import Source
 from trajcompress.dataset.standing import Watch
 from trajcompress.dataset.storage.location import location_of
 from trajcompress.errors import EngineMismatchError, InputError, OutputError, SettingsError
-from trajcompress.run.build import check_segments
-from trajcompress.run.build_summarizer import build_summarizer
-from trajcompress.run.folder import RunFolder
+from trajcompress.run.build.components import check_segments
+from trajcompress.run.build.summarizer import build_summarizer
+from trajcompress.run.folder.run_folder import RunFolder
 from trajcompress.run.interrupt import StopOn
 from trajcompress.run.paths import check_log, find_run_inputs, output_folder
-from trajcompress.run.reporter import Reporter, RunResult
+from trajcompress.run.progress.reporter import Reporter, RunResult
 from trajcompress.run.session import RunSession
 from trajcompress.run.workforce import open_workforce
 from trajcompress.settings import Settings

@@ -23,21 +23,21 @@ from trajcompress.dataset.storage.location import location_of
 from trajcompress.errors import InputError, OutputError
 from trajcompress.metrics.files import read_metrics, read_segments
 from trajcompress.metrics.totals import Totals
-from trajcompress.run.build import build_form, types_of
-from trajcompress.run.commit import Done, PartCommitter
-from trajcompress.run.committed import CommittedPart
+from trajcompress.run.build.components import build_form, types_of
 from trajcompress.run.finish import finish_parts
-from trajcompress.run.folder import RunFolder, State
-from trajcompress.run.ledger import Ledger
-from trajcompress.run.part_store import PartStore
-from trajcompress.run.part_writer import DataFormat, reserved_columns
-from trajcompress.run.progress import Progress
-from trajcompress.run.reading import PieceBegin, PieceEnd, Reading
-from trajcompress.run.reporter import Reporter, RunResult
-from trajcompress.run.restored import Before, restore
-from trajcompress.run.row import Parsed
-from trajcompress.run.run_json import arguments_in, changed_inputs, describe_inputs, write_results, write_run
-from trajcompress.run.selection import build_selection
+from trajcompress.run.folder.run_folder import RunFolder, State
+from trajcompress.run.folder.run_json import arguments_in, changed_inputs, describe_inputs, write_results, write_run
+from trajcompress.run.loop.commit import Done, PartCommitter
+from trajcompress.run.loop.reading import PieceBegin, PieceEnd, Reading
+from trajcompress.run.parts.committed import CommittedPart
+from trajcompress.run.parts.ledger import Ledger
+from trajcompress.run.parts.selection import build_selection
+from trajcompress.run.parts.store import PartStore
+from trajcompress.run.parts.writer import DataFormat, reserved_columns
+from trajcompress.run.progress.progress import Progress
+from trajcompress.run.progress.reporter import Reporter, RunResult
+from trajcompress.run.rows.restored import Before, restore
+from trajcompress.run.rows.row import Parsed
 from trajcompress.run.shards import ShardRun, check_whole, read_shards, settings_without_shard, written_rows
 from trajcompress.settings import Settings
 

@@ -13,7 +13,7 @@ from trajcompress.dataset.sources import Found, find_inputs
 from trajcompress.dataset.storage.location import Location, is_stored, location_of
 from trajcompress.dataset.storage.store_path import StorePath
 from trajcompress.errors import InputError, OutputError
-from trajcompress.run.folder import RunFolder
+from trajcompress.run.folder.run_folder import RunFolder
 from trajcompress.settings import Settings
 
 

@@ -22,21 +22,12 @@ from trajcompress.errors import (
 )
 from trajcompress.events import Event
 from trajcompress.metrics.totals import Totals
-from trajcompress.run.build import types_of
-from trajcompress.run.committed import CommittedPart, PartKey
-from trajcompress.run.counter_facts import CounterFacts
-from trajcompress.run.event_log import open_log
+from trajcompress.run.build.components import types_of
+from trajcompress.run.build.prices import listed_price, price_of
 from trajcompress.run.finish import finish_parts, totals_of
-from trajcompress.run.folder import RunFolder, State
-from trajcompress.run.interrupt import InterruptedRunError, StopOn
-from trajcompress.run.ledger import Ledger
-from trajcompress.run.live import LiveProgress
-from trajcompress.run.part_store import PartStore
-from trajcompress.run.part_writer import DataFormat, reserved_columns
-from trajcompress.run.prices import listed_price, price_of
-from trajcompress.run.repair import check_finished, whole_parts
-from trajcompress.run.reporter import Reporter, RunResult, showing_pauses
-from trajcompress.run.run_json import (
+from trajcompress.run.folder.counter_facts import CounterFacts
+from trajcompress.run.folder.run_folder import RunFolder, State
+from trajcompress.run.folder.run_json import (
     as_retried,
     describe_run,
     differences,
@@ -44,7 +35,16 @@ from trajcompress.run.run_json import (
     write_results,
     write_run,
 )
-from trajcompress.run.selection import build_selection
+from trajcompress.run.interrupt import InterruptedRunError, StopOn
+from trajcompress.run.parts.committed import CommittedPart, PartKey
+from trajcompress.run.parts.ledger import Ledger
+from trajcompress.run.parts.repair import check_finished, whole_parts
+from trajcompress.run.parts.selection import build_selection
+from trajcompress.run.parts.store import PartStore
+from trajcompress.run.parts.writer import DataFormat, reserved_columns
+from trajcompress.run.progress.event_log import open_log
+from trajcompress.run.progress.live import LiveProgress
+from trajcompress.run.progress.reporter import Reporter, RunResult, showing_pauses
 from trajcompress.run.work import Work, Workforce
 from trajcompress.settings import Settings
 from trajcompress.summarize.base import BUILT_IN

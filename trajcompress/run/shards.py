@@ -10,10 +10,10 @@ from msgspec import Struct
 from trajcompress.dataset.rows import Source
 from trajcompress.dataset.writers import read_part_rows
 from trajcompress.errors import InputError
-from trajcompress.run.folder import RunFolder
-from trajcompress.run.manifest import UNCHECKED, WrittenFile, data_files, first_damage, is_data, read_manifest
-from trajcompress.run.reporter import Reporter
-from trajcompress.run.run_json import differences
+from trajcompress.run.folder.manifest import UNCHECKED, WrittenFile, data_files, first_damage, is_data, read_manifest
+from trajcompress.run.folder.run_folder import RunFolder
+from trajcompress.run.folder.run_json import differences
+from trajcompress.run.progress.reporter import Reporter
 from trajcompress.settings import Settings, resolve
 from trajcompress.settings.values import Shard
 

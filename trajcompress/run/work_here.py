@@ -10,18 +10,18 @@ from functools import partial
 from trajcompress.dataset.rows import Source
 from trajcompress.dataset.storage.location import Location
 from trajcompress.metrics.totals import Totals
-from trajcompress.run.batch_rounds import BatchRounds
-from trajcompress.run.build import build_form_with
-from trajcompress.run.build_calls import build_limiter, build_outage
-from trajcompress.run.build_summarizer import build_summarizer
-from trajcompress.run.commit import PartCommitter
-from trajcompress.run.explainer import build_explainer
-from trajcompress.run.ledger import Ledger
-from trajcompress.run.part_before import finished_before
-from trajcompress.run.progress import Progress
-from trajcompress.run.reading import Reading
-from trajcompress.run.row import Parsed
-from trajcompress.run.row_loop import RowLoop
+from trajcompress.run.build.calls import build_limiter, build_outage
+from trajcompress.run.build.components import build_form_with
+from trajcompress.run.build.summarizer import build_summarizer
+from trajcompress.run.loop.batch_rounds import BatchRounds
+from trajcompress.run.loop.commit import PartCommitter
+from trajcompress.run.loop.part_before import finished_before
+from trajcompress.run.loop.reading import Reading
+from trajcompress.run.loop.row_loop import RowLoop
+from trajcompress.run.parts.ledger import Ledger
+from trajcompress.run.progress.progress import Progress
+from trajcompress.run.rows.explainer import build_explainer
+from trajcompress.run.rows.row import Parsed
 from trajcompress.run.work import Work, open_stores
 from trajcompress.settings import require_api_key
 from trajcompress.summarize.base import Summarizer

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 
 from trajcompress.dataset.cutting import Part
 from trajcompress.errors import SettingsError
-from trajcompress.run.build import build_counter
-from trajcompress.run.build_summarizer import require_context
-from trajcompress.run.counter_facts import CounterFacts, facts_of
-from trajcompress.run.part_work import PartSetup
-from trajcompress.run.pools import open_pool
+from trajcompress.run.build.components import build_counter
+from trajcompress.run.build.summarizer import require_context
+from trajcompress.run.folder.counter_facts import CounterFacts, facts_of
 from trajcompress.run.work import Workforce
 from trajcompress.run.work_here import WorkHere
-from trajcompress.run.work_in_workers import WorkInWorkers, of_worker
+from trajcompress.run.workers.pools import open_pool
+from trajcompress.run.workers.work_in_workers import WorkInWorkers, of_worker
+from trajcompress.run.workers.worker import PartSetup
 from trajcompress.settings import Settings
 from trajcompress.tokens.tokenizer import EngineChoice
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from trajcompress.errors import SummarizerUnusableError, SummaryError
 from trajcompress.summarize.base import Summarizer, Summary, SummaryRequest, Usage
-from trajcompress.summarize.endpoint.retry import OF_THE_SERVER
+from trajcompress.summarize.retry import OF_THE_SERVER
 
 
 class FallbackSummarizer:

@@ -14,8 +14,8 @@ from msgspec.structs import replace
 
 from trajcompress.facts import facts_missing
 from trajcompress.processes.late_patterns import late_re
+from trajcompress.summarize.answer import strip_prefixes
 from trajcompress.summarize.base import SummaryRequest
-from trajcompress.summarize.endpoint.answer import strip_prefixes
 from trajcompress.summarize.transcript import render_turn, render_turns
 from trajcompress.transcript.observations import is_request, request_text
 from trajcompress.transcript.trajectory import Turn

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from trajcompress.errors import RowError
-from trajcompress.formats.conversion import (
+from trajcompress.formats.adapter_parts import (
     Adapter,
     Lists,
     Made,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from trajcompress.errors import RowError
-from trajcompress.formats.conversion import Adapter, Lists, Made, Row, an_object, call_of, objects, one_of, rest_of
+from trajcompress.formats.adapter_parts import Adapter, Lists, Made, Row, an_object, call_of, objects, one_of, rest_of
 from trajcompress.transcript.trajectory import Message
 
 _ROLES = {

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from trajcompress.errors import RowError
-from trajcompress.formats.conversion import Adapter, Lists, Made, Row, objects
+from trajcompress.formats.adapter_parts import Adapter, Lists, Made, Row, objects
 from trajcompress.formats.foreign.responses import is_item, messages_of
 from trajcompress.transcript.trajectory import Message
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from trajcompress.errors import RowError
-from trajcompress.formats.conversion import Adapter, Lists, Made, Row, call_of, objects, rest_of
+from trajcompress.formats.adapter_parts import Adapter, Lists, Made, Row, call_of, objects, rest_of
 from trajcompress.transcript.trajectory import Message
 
 _CALLS = frozenset({"function_call", "custom_tool_call"})

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from trajcompress.errors import RowError
+from trajcompress.formats.adapter_parts import Adapter, Lists, Made, Row, objects, rest_of
 from trajcompress.formats.content import json_text
-from trajcompress.formats.conversion import Adapter, Lists, Made, Row, objects, rest_of
 from trajcompress.transcript.trajectory import Message
 
 _STEP = frozenset({"action", "observation"})

@@ -12,9 +12,9 @@ from trajcompress.dataset.storage.location import Location, location_of
 from trajcompress.dataset.storage.parquet import open_parquet
 from trajcompress.errors import InputError, SettingsError
 from trajcompress.metrics.row import COLUMNS
-from trajcompress.run.folder import RunFolder
-from trajcompress.run.manifest import FOREIGN, REMEDY, UNCHECKED, first_damage, foreign_data, read_manifest
-from trajcompress.run.unfinished import SoFar, reading_while_it_works, so_far
+from trajcompress.run.folder.manifest import FOREIGN, REMEDY, UNCHECKED, first_damage, foreign_data, read_manifest
+from trajcompress.run.folder.run_folder import RunFolder
+from trajcompress.run.past.unfinished import SoFar, reading_while_it_works, so_far
 
 if TYPE_CHECKING:
     import pyarrow as pa

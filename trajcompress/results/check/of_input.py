@@ -14,8 +14,8 @@ from trajcompress.dataset.storage.location import Location, identity_of, locatio
 from trajcompress.dataset.storage.parquet import open_parquet
 from trajcompress.errors import InputError
 from trajcompress.metrics.row import WRITTEN_COLUMNS, rows_written_each
-from trajcompress.run.build import build_format_options
-from trajcompress.run.past import CHANGED, PastRun, open_run
+from trajcompress.run.build.components import build_format_options
+from trajcompress.run.past.past_run import CHANGED, PastRun, open_run
 
 if TYPE_CHECKING:
     from trajcompress.formats.messages import FormatOptions

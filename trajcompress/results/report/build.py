@@ -19,9 +19,9 @@ from trajcompress.results.report.parts import short_names
 from trajcompress.results.report.sections import plots_of
 from trajcompress.results.report.tally import tally
 from trajcompress.results.show.safe import printable
-from trajcompress.run.manifest import REMEDY, UNCHECKED, first_damage
-from trajcompress.run.pairs import find_pairs
-from trajcompress.run.past import PastRun, open_run
+from trajcompress.run.folder.manifest import REMEDY, UNCHECKED, first_damage
+from trajcompress.run.past.pairs import find_pairs
+from trajcompress.run.past.past_run import PastRun, open_run
 
 _BATCH_ROWS = 16_384
 

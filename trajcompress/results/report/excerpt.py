@@ -10,7 +10,7 @@ from trajcompress.compaction.provenance import summary_turn
 from trajcompress.metrics.row import RowMetrics
 from trajcompress.redact import redact
 from trajcompress.results.show.safe import printable
-from trajcompress.run.pairs import Pair
+from trajcompress.run.past.pairs import Pair
 from trajcompress.transcript.summary_marks import SUMMARY_PREFIX
 from trajcompress.transcript.trajectory import Trajectory, Turn
 

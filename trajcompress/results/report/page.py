@@ -21,7 +21,7 @@ from trajcompress.results.report.figures import Figures, Place, WorstRow
 from trajcompress.results.report.parts import Plot, explanation
 from trajcompress.results.report.svg import DARK, LIGHT
 from trajcompress.results.show.safe import printable
-from trajcompress.run.unfinished import in_words
+from trajcompress.run.past.unfinished import in_words
 from trajcompress.wording import last_part
 
 _TOKENS = "Tokens"

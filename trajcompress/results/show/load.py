@@ -12,9 +12,9 @@ from trajcompress.errors import TrajcompressError, UsageError
 from trajcompress.metrics.row import RowMetrics
 from trajcompress.results.show.model import View
 from trajcompress.results.show.view import build_view
-from trajcompress.run.build import build_policy, build_rendering
-from trajcompress.run.pairs import Pair, find_pairs, find_row
-from trajcompress.run.past import open_run
+from trajcompress.run.build.components import build_policy, build_rendering
+from trajcompress.run.past.pairs import Pair, find_pairs, find_row
+from trajcompress.run.past.past_run import open_run
 from trajcompress.settings import Settings
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.tokens.tokenizer import DEFAULT_TOKENIZER, load_tokenizer
@@ -42,7 +42,7 @@ Advise: TypeAlias = Callable[[Trajectory, RowMetrics, Settings, TokenCounter], A
 
 
 def load_row(folder: Location, wanted: str, advise: Advise | None = None) -> Shown:
-    """Find and read the row that is called so; see :func:`~trajcompress.run.lookup.find_row`.
+    """Find and read the row that is called so; see :func:`~trajcompress.run.past.lookup.find_row`.
 
     ``advise`` is asked about a row that is still over its limit.
 

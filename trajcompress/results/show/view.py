@@ -16,7 +16,7 @@ from trajcompress.results.show.figures import figures_of
 from trajcompress.results.show.model import Part, Section, Step, TurnView, View
 from trajcompress.results.show.summary import SummaryView, facts_of, folded_block
 from trajcompress.results.show.turns import changes, excerpt, label, whole_text
-from trajcompress.run.pairs import Pair
+from trajcompress.run.past.pairs import Pair
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.transcript.summary_marks import SUMMARY_END
 from trajcompress.transcript.text_protocol import part_of

@@ -16,7 +16,7 @@ from trajcompress.summarize.base import Around, Summarizer, Summary, SummaryRequ
 from trajcompress.summarize.cache.claims import Claims
 from trajcompress.summarize.cache.recovery import SummaryCache
 from trajcompress.summarize.cache.store import Stored, SummaryStore
-from trajcompress.summarize.endpoint.retry import OF_THE_SERVER, Retry
+from trajcompress.summarize.retry import OF_THE_SERVER, Retry
 
 _SPENT = "\nspent"
 """Ends the key of what tries have cost that gave no summary."""

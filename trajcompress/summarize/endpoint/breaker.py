@@ -9,7 +9,7 @@ from trajcompress.errors import SummarizerUnusableError, SummaryError
 from trajcompress.summarize.base import Around, Summarizer, Summary, SummaryRequest, Usage
 from trajcompress.summarize.endpoint.failures import Failures
 from trajcompress.summarize.endpoint.outage import UNCLEAR
-from trajcompress.summarize.endpoint.retry import OF_THE_SERVER, Retry
+from trajcompress.summarize.retry import OF_THE_SERVER, Retry
 
 
 class BreakerSummarizer(Around[Summarizer]):

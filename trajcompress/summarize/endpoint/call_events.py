@@ -5,9 +5,9 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Any, Self
 
+from trajcompress.summarize.answer import Answer
 from trajcompress.summarize.base import SummaryRequest, Usage
-from trajcompress.summarize.endpoint.answer import Answer
-from trajcompress.summarize.endpoint.retry import Adapt, Decision, Retry
+from trajcompress.summarize.retry import Adapt, Decision, Retry
 
 
 class CallEvent:

@@ -9,10 +9,10 @@ import random
 from msgspec.structs import replace
 
 from trajcompress.errors import SummarizerUnusableError, SummaryError
+from trajcompress.summarize.answer import Answer
 from trajcompress.summarize.answers.judge import AT_ONCE, first_room, judge, note_for
 from trajcompress.summarize.answers.reasons import NO_SUMMARY
 from trajcompress.summarize.base import Summary, SummaryRequest, Usage
-from trajcompress.summarize.endpoint.answer import Answer
 from trajcompress.summarize.endpoint.batch.connection import BatchConnection
 from trajcompress.summarize.endpoint.batch.store import BatchStore
 from trajcompress.summarize.endpoint.call_events import CallEvent
@@ -20,7 +20,9 @@ from trajcompress.summarize.endpoint.connection import Endpoint, ModelConnection
 from trajcompress.summarize.endpoint.failures import Failures
 from trajcompress.summarize.endpoint.limits import Limiter
 from trajcompress.summarize.endpoint.outage import UNCLEAR
-from trajcompress.summarize.endpoint.retry import (
+from trajcompress.summarize.endpoint.summary_prompt import PromptBuilder
+from trajcompress.summarize.prompt import Prompt
+from trajcompress.summarize.retry import (
     OF_THE_SERVER,
     Adapt,
     Decision,
@@ -29,8 +31,6 @@ from trajcompress.summarize.endpoint.retry import (
     StopRun,
     backoff,
 )
-from trajcompress.summarize.endpoint.summary_prompt import PromptBuilder
-from trajcompress.summarize.prompt import Prompt
 
 _NO_KEY = "no key was sent: set OPENAI_API_KEY, or name the variable that holds it with --api-key-env"
 MAX_ROOM = 32_768  # tokens; more than any thinking about a summary is worth

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from trajcompress.errors import SettingsError
+from trajcompress.summarize.answer import Answer, read_answer
 from trajcompress.summarize.answers.phrases import prepare
 from trajcompress.summarize.base import SummaryRequest
-from trajcompress.summarize.endpoint.answer import Answer, read_answer
 from trajcompress.summarize.endpoint.call_events import CallEvent
 from trajcompress.summarize.endpoint.failures import Failures
 from trajcompress.summarize.endpoint.limits import Limiter
 from trajcompress.summarize.endpoint.masking import Masking
 from trajcompress.summarize.endpoint.openai_client import import_openai
-from trajcompress.summarize.endpoint.retry import MAX_READ, Adapt, Decision, Retry, classify, one_line
 from trajcompress.summarize.endpoint.summary_prompt import BuiltPrompt
 from trajcompress.summarize.endpoint.wire import ask_for_completion, emitting_when_sent, http_client, request_timeout
+from trajcompress.summarize.retry import MAX_READ, Adapt, Decision, Retry, classify, one_line
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI

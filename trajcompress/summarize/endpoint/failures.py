@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from trajcompress.events import Emit
-from trajcompress.summarize.endpoint.retry import Retry
+from trajcompress.summarize.retry import Retry
 
 
 class Failures(Protocol):

@@ -21,7 +21,7 @@ from msgspec import Struct
 from trajcompress.errors import SummarizerUnusableError
 from trajcompress.events import Emit
 from trajcompress.summarize.endpoint.limiter import RateLimiter
-from trajcompress.summarize.endpoint.retry import Retry, backoff
+from trajcompress.summarize.retry import Retry, backoff
 
 MAX_PAUSE_S = 30.0
 """Between two calls while none is answered; and how long is tried where none ever was."""

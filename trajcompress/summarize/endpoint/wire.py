@@ -11,8 +11,8 @@ from urllib.request import getproxies
 
 import msgspec
 
-from trajcompress.summarize.endpoint.answer import read_body
-from trajcompress.summarize.endpoint.retry import CONNECT_S
+from trajcompress.summarize.answer import read_body
+from trajcompress.summarize.retry import CONNECT_S
 
 if TYPE_CHECKING:
     import aiohttp

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from trajcompress.processes.late_patterns import late_re
-from trajcompress.summarize.endpoint.answer import strip_prefixes
+from trajcompress.summarize.answer import strip_prefixes
 from trajcompress.summarize.extractive.fit import ASKED, CHANGED, Line, Section
 from trajcompress.summarize.extractive.text import harmless, one_line, shorten
 

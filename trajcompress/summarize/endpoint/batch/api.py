@@ -20,7 +20,7 @@ from trajcompress.summarize.endpoint.batch.replies import MAX_LINE_BYTES, decisi
 from trajcompress.summarize.endpoint.batch.store import Batch, BatchStore, Refused, Reply
 from trajcompress.summarize.endpoint.masking import Masking
 from trajcompress.summarize.endpoint.openai_client import import_openai
-from trajcompress.summarize.endpoint.retry import GiveUpRow, Retry, StopRun, classify, one_line
+from trajcompress.summarize.retry import GiveUpRow, Retry, StopRun, classify, one_line
 
 if TYPE_CHECKING:
     import openai

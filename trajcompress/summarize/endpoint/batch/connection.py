@@ -7,14 +7,14 @@ import asyncio
 import msgspec
 
 from trajcompress.errors import AwaitsBatchError
+from trajcompress.summarize.answer import Answer
 from trajcompress.summarize.base import SummaryRequest
-from trajcompress.summarize.endpoint.answer import Answer
 from trajcompress.summarize.endpoint.batch.replies import decision_on
 from trajcompress.summarize.endpoint.batch.store import Answered, BatchStore, Refused, request_id
 from trajcompress.summarize.endpoint.call_events import CallEvent
 from trajcompress.summarize.endpoint.connection import ModelConnection
-from trajcompress.summarize.endpoint.retry import Adapt, Decision, GiveUpRow
 from trajcompress.summarize.endpoint.summary_prompt import BuiltPrompt
+from trajcompress.summarize.retry import Adapt, Decision, GiveUpRow
 
 UNANSWERED = "batch_unanswered"
 

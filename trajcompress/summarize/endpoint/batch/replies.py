@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
-from trajcompress.summarize.endpoint.answer import MAX_BODY_BYTES, read_answer
+from trajcompress.summarize.answer import MAX_BODY_BYTES, read_answer
 from trajcompress.summarize.endpoint.batch.store import Answered, Refused, Reply
-from trajcompress.summarize.endpoint.retry import (
+from trajcompress.summarize.retry import (
     Adapt,
     Decision,
     Retry,

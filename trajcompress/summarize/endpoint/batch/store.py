@@ -17,7 +17,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from trajcompress.errors import OutputError
-from trajcompress.summarize.endpoint.answer import Answer
+from trajcompress.summarize.answer import Answer
 
 MOST_TRIES = 2
 """Batches that a request is sent with before it counts as unanswered."""

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from trajcompress.summarize.endpoint.retry import Retry
+from trajcompress.summarize.retry import Retry
 
 
 class TurnWanted(Struct, frozen=True):

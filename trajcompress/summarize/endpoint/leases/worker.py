@@ -27,7 +27,7 @@ from trajcompress.summarize.endpoint.leases.messages import (
 )
 from trajcompress.summarize.endpoint.limits import check_size
 from trajcompress.summarize.endpoint.outage import DRAIN_S
-from trajcompress.summarize.endpoint.retry import Retry
+from trajcompress.summarize.retry import Retry
 
 _AHEAD = 8
 """Turns that a worker waits for at once: more than may come while a message is under way, and no more than its share

@@ -1,0 +1,1 @@
+"""The folder of a run: what lies in it besides its parts, and who holds it."""

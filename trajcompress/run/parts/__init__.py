@@ -1,0 +1,1 @@
+"""The parts of a run: cut by the input alone, written, and committed."""

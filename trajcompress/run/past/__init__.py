@@ -1,0 +1,1 @@
+"""Runs that were made before, opened for reading."""

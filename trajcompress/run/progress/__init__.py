@@ -1,0 +1,1 @@
+"""How far a run is: counted from its events, shown, and kept for who looks at it from outside."""

@@ -1,0 +1,1 @@
+"""One row of a run, from what was read to what is written."""

@@ -1,0 +1,231 @@
+"""Notes on how rows are read: in which format, which role names mean which roles, and what stands in plain text."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from trajcompress.formats.adapter import explain_format, explain_roles
+from trajcompress.run.rows.output_rows import ADDED_COLUMNS
+from trajcompress.run.rows.per_turn import look_like_it
+from trajcompress.run.rows.row import Accepted, Parsed
+from trajcompress.settings import Settings
+from trajcompress.settings.choices import Role
+from trajcompress.transcript.text_protocol import beginning_of, explain_text_protocol, has_text_protocol
+from trajcompress.wording import counted, printable
+
+_MOST_LINES = 20
+"""Files may be many, and hostile rows name a role each; ways of reading that are new have as many more."""
+_MOST_COLUMNS = 1_000
+_ROWS_TO_BELIEVE = 20
+"""In so many rows a column must look as if it held a value per turn, until that is said."""
+_CALLS_HIDDEN = (
+    "its tool calls are counted, but in no token of a trainer's: the chat template shows none; --chat-template FILE "
+    "takes one that does"
+)
+_ROWS_TO_TELL = 1000
+"""So many rows of a source, or all, are read before its format is said: of one that is mixed a line says all."""
+
+
+class HowRead(Struct, frozen=True):
+    """How rows of one source that follow each other were read.
+
+    ``formats`` say in which format, each with its number of rows, ``texts`` what else, each once. ``of_protocol`` of
+    the ``rows`` are a text-protocol agent's, of which the first has observations that ``begin`` so. ``per_turn`` are
+    columns that in all of them are lists as long as the turns, ``columns`` those that any has.
+    """
+
+    source: str
+    formats: dict[str, int]
+    texts: tuple[str, ...]
+    rows: int = 1
+    of_protocol: int = 0
+    begin: str = ""
+    per_turn: frozenset[str] = frozenset()
+    columns: frozenset[str] = frozenset()
+
+    def with_more(self, more: HowRead) -> HowRead:
+        """Return how these and more rows of the source were read."""
+        return replace(
+            self,
+            formats=dict(Counter(self.formats) + Counter(more.formats)),
+            texts=tuple(dict.fromkeys((*self.texts, *more.texts))),
+            rows=self.rows + more.rows,
+            of_protocol=self.of_protocol + more.of_protocol,
+            begin=self.begin if self.of_protocol else more.begin,
+            per_turn=self.per_turn & more.per_turn,
+            columns=_few(self.columns, more.columns),
+        )
+
+
+def how_read(source: str, row: Accepted, role_map: Mapping[str, Role], *, hides_calls: bool = False) -> HowRead:
+    """Return how one row was read: what names its format and roles is what the input holds, not what is written.
+
+    ``hides_calls``: the chat template shows none.
+    """
+    trajectory = row.trajectory
+    formats, texts = {explain_format(row.read): 1}, tuple(explain_roles(row.read, role_map))
+    if hides_calls and any(turn.raw.get("tool_calls") for turn in trajectory.turns):
+        texts = (*texts, _CALLS_HIDDEN)
+    how = HowRead(source, formats, texts, per_turn=look_like_it(trajectory), columns=frozenset(trajectory.row))
+    if not has_text_protocol(trajectory.turns):
+        return how
+    return replace(how, of_protocol=1, begin=beginning_of(trajectory.turns))
+
+
+class Collected:
+    """How the rows of a part are read, kept for who explains it."""
+
+    def __init__(self, role_map: Mapping[str, Role], *, hides_calls: bool = False) -> None:
+        self._role_map = role_map
+        self._hides_calls = hides_calls
+        self._how: list[HowRead] = []
+
+    def explain(self, parsed: Parsed) -> None:
+        """Keep how a row was read."""
+        if not isinstance(parsed.made, Accepted):
+            return
+        how = how_read(parsed.source.name, parsed.made, self._role_map, hides_calls=self._hides_calls)
+        if self._how and self._how[-1].source == how.source:
+            self._how[-1] = self._how[-1].with_more(how)
+        else:
+            self._how.append(how)
+
+    def end_source(self) -> None:
+        """Do nothing: the rows of a source may go on elsewhere."""
+
+    def take(self) -> list[HowRead]:
+        """Return what was kept, and begin anew."""
+        how, self._how = self._how, []
+        return how
+
+
+def build_explainer(settings: Settings, note: Callable[[str], None], *, hides_calls: bool = False) -> Explainer:
+    """Return what explains how rows are read; ``hides_calls``: to a chat template that shows none."""
+    output = settings.output
+    named = dict.fromkeys(output.columns or (), "--columns")
+    named |= dict.fromkeys(output.per_turn_columns or (), "--per-turn-column")
+    named = {name: option for name, option in named.items() if name not in ADDED_COLUMNS}
+    looks_for_per_turn = output.per_turn_columns is None
+    return Explainer(
+        note, settings.input.role_map, named, looks_for_per_turn=looks_for_per_turn, hides_calls=hides_calls
+    )
+
+
+class Explainer:
+    """Notes how the rows of each source are read, of many sources only what is new; ``role_map`` needs no note.
+
+    What needs all rows of a source to be said comes at its end: also which columns that options ``named`` no row has.
+    ``looks_for_per_turn``: columns are named that look as if they held a value for each turn.
+    """
+
+    def __init__(
+        self,
+        note: Callable[[str], None],
+        role_map: Mapping[str, Role],
+        named: Mapping[str, str] = MappingProxyType({}),
+        *,
+        looks_for_per_turn: bool = False,
+        hides_calls: bool = False,
+    ) -> None:
+        self._note = note
+        self._role_map = role_map
+        self._named = named
+        self._columns: frozenset[str] = frozenset()
+        self._looks_for_per_turn = looks_for_per_turn
+        self._hides_calls = hides_calls
+        self._per_turn: frozenset[str] = frozenset()
+        self._source = ""
+        self._said_of_it: set[str] = set()
+        self._formats: Counter[str] = Counter()
+        self._format_texts: dict[str, None] = {}
+        self._texts: dict[str, None] = {}
+        self._said: set[str] = set()
+        self._lines = 0
+        self._rows = self._of_protocol = 0
+        self._begin = ""
+
+    def explain(self, parsed: Parsed) -> None:
+        """Say how a row was read, if that is new."""
+        if isinstance(parsed.made, Accepted):
+            self.add(how_read(parsed.source.name, parsed.made, self._role_map, hides_calls=self._hides_calls))
+
+    def add(self, how: HowRead) -> None:
+        """Say how some more rows were read, as far as that is new."""
+        if how.source != self._source:
+            self.end_source()
+            self._source, self._said_of_it = how.source, set()
+        for text, rows in how.formats.items():
+            self._formats[text.partition(":")[0]] += rows
+        _keep(self._format_texts, how.formats)
+        _keep(self._texts, how.texts)
+        self._begin = self._begin if self._of_protocol else how.begin
+        self._per_turn = self._per_turn & how.per_turn if self._rows else how.per_turn
+        self._columns = _few(self._columns, how.columns) if self._rows else how.columns
+        self._rows += how.rows
+        self._of_protocol += how.of_protocol
+        if self._rows >= _ROWS_TO_TELL and len(self._formats) == 1:
+            self._tell()
+
+    def end_source(self) -> None:
+        """Say what is to be said of all rows of the source: of several formats one line, and the text protocol."""
+        if len(self._formats) > 1:
+            (first, most), *others = self._formats.most_common()
+            named = ", ".join([f"{first} {counted(most, 'row')}", *(f"{name} {more:,}" for name, more in others)])
+            self._say(f"several formats: {named}", f"several formats: {', '.join(sorted(self._formats))}")
+        self._tell()
+        self._formats.clear()
+        if self._of_protocol:
+            text = explain_text_protocol(self._of_protocol, self._rows, self._begin)
+            self._say(text, f"text protocol: {self._begin}")
+        if self._looks_for_per_turn and self._per_turn and self._rows >= _ROWS_TO_BELIEVE:
+            named = ", ".join(sorted(self._per_turn))
+            self._say(
+                f"columns as long as the turns in each of {self._rows:,} rows: {named}; if they hold a value per "
+                f"turn, --per-turn-column {','.join(sorted(self._per_turn))} keeps them in step",
+                f"per turn: {named}",
+            )
+        for name in self._named if self._rows else ():
+            if name not in self._columns:
+                there = ", ".join(map(repr, sorted(self._columns)[:_MOST_LINES]))
+                more = ", …" if len(self._columns) > _MOST_LINES else ""
+                text = f"no row has the column {name!r}, which {self._named[name]} names; there are {there}{more}"
+                self._say(text, f"no column {name!r}")
+        self._rows = self._of_protocol = 0
+
+    def _tell(self) -> None:
+        """Say in which format the rows are, where it is one, and what else is to be said of them so far."""
+        formats = self._format_texts if len(self._formats) == 1 else ()
+        for text in (*formats, *self._texts):
+            if text not in self._said_of_it:
+                self._say(text, text)
+        self._format_texts.clear()
+        self._texts.clear()
+
+    def _say(self, text: str, way: str) -> None:
+        """Say a line; ``way`` is what of it other sources may have in common with this one."""
+        if self._lines >= (_MOST_LINES if way in self._said else 2 * _MOST_LINES):
+            return
+        self._said_of_it.add(way)
+        self._said.add(way)
+        self._lines += 1
+        self._note(f"{printable(self._source)}: {text}")
+        if self._lines == _MOST_LINES:
+            self._note("from here on files are named only where their rows are read in another way")
+
+
+def _few(some: frozenset[str], more: frozenset[str]) -> frozenset[str]:
+    """Return all of some columns; hostile rows name one each."""
+    return some if more <= some or len(some) >= _MOST_COLUMNS else some | more
+
+
+def _keep(kept: dict[str, None], texts: Iterable[str]) -> None:
+    """Keep texts to be said, each once and no more than will be."""
+    for text in texts:
+        if len(kept) >= 2 * _MOST_LINES:
+            return
+        kept[text] = None

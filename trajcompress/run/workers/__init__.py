@@ -1,0 +1,1 @@
+"""Workers that commit parts by themselves, and who hands these out."""
