@@ -17,7 +17,7 @@ from trajectories import openai, read, result
 
 from trajcompress.compaction.text.bulk import without_bulk
 from trajcompress.compaction.text.line import is_line, repeat_line
-from trajcompress.summarize.extractive.actions import Action
+from trajcompress.outcomes.action.actions import Action
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.transcript.trajectory import Trajectory, Turn
 

@@ -11,7 +11,7 @@ from told import action, lines_of
 
 from trajcompress.compaction.text.line import result_line
 from trajcompress.facts.taken import STRONG
-from trajcompress.summarize.extractive.outcome import read
+from trajcompress.outcomes.outcome import read
 
 
 def test_json_in_a_fence_is_read_as_json():

@@ -29,9 +29,9 @@ from trajcompress.formats.rewrite import result_texts
 from trajcompress.summarize.base import SummaryRequest
 from trajcompress.summarize.extractive import extract
 from trajcompress.tokens.counter import TokenCounter
-from trajcompress.transcript.observation_parts import in_observation
 from trajcompress.transcript.observations import is_request, said_beside
 from trajcompress.transcript.summary_marks import SUMMARY_END, SUMMARY_PREFIX
+from trajcompress.transcript.text_protocols.observation_parts import in_observation
 from trajcompress.transcript.tool_groups import tool_groups
 from trajcompress.transcript.trajectory import Region, Trajectory, Turn
 

@@ -11,10 +11,10 @@ import pytest
 from commands import conversation, make_desk
 from documented import PAGES, ROOT, blocks, commands_in, make_workspace, run_blocks
 
+from trajcompress.errors import NO_SUMMARY
 from trajcompress.metrics.reasons import REASONS
 from trajcompress.metrics.row import metrics_schema
 from trajcompress.metrics.totals import Totals
-from trajcompress.summarize.answers.reasons import NO_SUMMARY
 from trajcompress.summarize.retry import OF_THE_SERVER
 
 OWN_TESTS = {

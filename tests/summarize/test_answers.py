@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from judged_rows import real_rows
 
+from trajcompress.errors import NO_SUMMARY
 from trajcompress.summarize.answer import Answer
 from trajcompress.summarize.answers.judge import judge, judge_text
 from trajcompress.summarize.answers.phrases import load_phrases
-from trajcompress.summarize.answers.reasons import NO_SUMMARY
 from trajcompress.summarize.base import SummaryRequest, Usage
 from trajcompress.summarize.extractive import ExtractiveSummarizer
 from trajcompress.summarize.prompt import build_prompt

@@ -14,11 +14,11 @@ from trajectories import Example, examples
 
 from trajcompress.compaction.region import Protection, lay_out
 from trajcompress.facts import facts_kept, facts_needed
+from trajcompress.outcomes.steps import steps_of
 from trajcompress.summarize.base import SummaryRequest
 from trajcompress.summarize.extractive import extract
 from trajcompress.summarize.extractive.fit import fit
 from trajcompress.summarize.extractive.record import write
-from trajcompress.summarize.extractive.steps import steps_of
 from trajcompress.transcript.summary_marks import SUMMARY_PREFIX
 from trajcompress.transcript.trajectory import Turn
 

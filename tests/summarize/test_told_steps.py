@@ -8,8 +8,8 @@ import pytest
 from summed_up import ask, call, result, section
 from trajectories import read
 
+from trajcompress.outcomes.text import whole_sentences
 from trajcompress.summarize.extractive import extract
-from trajcompress.summarize.extractive.text import whole_sentences
 
 
 @pytest.mark.parametrize(

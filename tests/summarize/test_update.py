@@ -17,13 +17,13 @@ from loopback_replies import saying, some_words
 from trajectories import agent_run, examples
 
 from trajcompress.errors import SummaryError
-from trajcompress.summarize.answers.markup import break_markup, find_markup
 from trajcompress.summarize.base import Summarizer, Summary, SummaryRequest, Usage
 from trajcompress.summarize.chunks import ChunkingSummarizer, least_context
 from trajcompress.summarize.extractive import extract
 from trajcompress.summarize.prompt import build_prompt
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.tokens.tokenizer import load_tokenizer
+from trajcompress.transcript.markup import break_markup, find_markup
 from trajcompress.transcript.summary_marks import SUMMARY_END, SUMMARY_PREFIX
 from trajcompress.transcript.trajectory import ToolCall, Turn
 

@@ -10,9 +10,9 @@ from trajectories import result
 
 from trajcompress.compaction.text import ResultLines, prune, prune_steps
 from trajcompress.facts.next_turns import Later, LaterReader
-from trajcompress.summarize.extractive.actions import Action
-from trajcompress.summarize.extractive.outcome import read
-from trajcompress.summarize.extractive.steps import action_of
+from trajcompress.outcomes.action.actions import Action
+from trajcompress.outcomes.outcome import read
+from trajcompress.outcomes.steps import action_of
 from trajcompress.transcript.trajectory import Region, ToolCall, Turn
 
 

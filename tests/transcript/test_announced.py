@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
-from trajcompress.transcript.announced import Announced, names_call
-from trajcompress.transcript.prompts import has_it_played, sets_up
+from trajcompress.transcript.text_protocols.announced import Announced, names_call
+from trajcompress.transcript.text_protocols.prompts import has_it_played, sets_up
 
 PROMPT = """You look after the nightly build. Write RUN <command> to execute something, [[search: words]] to look
 a file up, |read N for mail, `make_move e2e4` for chess, 実行：for the server, and <do name="..."> for tickets.

@@ -22,9 +22,6 @@ from steps import calls_tools
 
 from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
-from trajcompress.transcript.actions import find_actions, shown_code
-from trajcompress.transcript.bare_commands import terse_action
-from trajcompress.transcript.observation_parts import in_observation
 from trajcompress.transcript.observations import (
     Observations,
     is_request,
@@ -33,8 +30,11 @@ from trajcompress.transcript.observations import (
     request_text,
     said_beside,
 )
-from trajcompress.transcript.printed import printed
 from trajcompress.transcript.summary_marks import SUMMARY_END, SUMMARY_PREFIX, is_cleared_line
+from trajcompress.transcript.text_protocols.actions import find_actions, shown_code
+from trajcompress.transcript.text_protocols.bare_commands import terse_action
+from trajcompress.transcript.text_protocols.observation_parts import in_observation
+from trajcompress.transcript.text_protocols.printed import printed
 from trajcompress.transcript.trajectory import Turn
 
 

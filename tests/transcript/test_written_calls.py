@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from trajcompress.transcript.actions import find_actions
-from trajcompress.transcript.observation_parts import in_observation
 from trajcompress.transcript.observations import read_observations
+from trajcompress.transcript.text_protocols.actions import find_actions
+from trajcompress.transcript.text_protocols.observation_parts import in_observation
 from trajcompress.transcript.trajectory import Turn
 
 LS = {"path": "src", "depth": 2}

@@ -15,8 +15,8 @@ from msgspec.structs import replace
 from trajcompress.formats.content import TEXT_TYPES
 from trajcompress.formats.turns import RESULTS_JOINT, keys_of, read_turn, without_think
 from trajcompress.json_values import parse_json
-from trajcompress.transcript.observation_parts import in_observation
 from trajcompress.transcript.roles import CALL_ROLES
+from trajcompress.transcript.text_protocols.observation_parts import in_observation
 from trajcompress.transcript.trajectory import Message, Turn
 
 _ARGUMENTS = ("arguments", "parameters", "input")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from trajcompress.summarize.answers.reasons import NO_SUMMARY
+from trajcompress.errors import NO_SUMMARY
 
 OUTCOMES: Mapping[str, str] = {
     "compressed": "compressed",

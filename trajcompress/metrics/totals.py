@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, fields
 from functools import reduce
 from typing import TYPE_CHECKING, Any, get_args
 
+from trajcompress.errors import NO_SUMMARY
 from trajcompress.metrics.row import Outcome, RowMetrics
-from trajcompress.summarize.answers.reasons import NO_SUMMARY
 
 if TYPE_CHECKING:  # loading it costs more than the whole of --help
     import pyarrow as pa

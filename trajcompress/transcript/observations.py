@@ -19,12 +19,12 @@ from typing import TypeAlias
 from msgspec.structs import replace
 
 from trajcompress.processes.late_patterns import late_re
-from trajcompress.transcript.acted import Acted
-from trajcompress.transcript.actions import find_actions, shown_code
-from trajcompress.transcript.asides import asides
-from trajcompress.transcript.evidence import Row, may_answer
-from trajcompress.transcript.observation_parts import in_observation
 from trajcompress.transcript.summary_marks import without_summary
+from trajcompress.transcript.text_protocols.acted import Acted
+from trajcompress.transcript.text_protocols.actions import find_actions, shown_code
+from trajcompress.transcript.text_protocols.asides import asides
+from trajcompress.transcript.text_protocols.evidence import Row, may_answer
+from trajcompress.transcript.text_protocols.observation_parts import in_observation
 from trajcompress.transcript.trajectory import Turn
 
 Observations: TypeAlias = str | re.Pattern[str]

@@ -9,9 +9,9 @@ from typing import Literal, TypeAlias
 
 from trajcompress.json_values import parse_json
 from trajcompress.processes.late_patterns import late_re
-from trajcompress.transcript.observation_parts import in_observation
 from trajcompress.transcript.observations import said_beside
 from trajcompress.transcript.summary_marks import without_summary
+from trajcompress.transcript.text_protocols.observation_parts import in_observation
 from trajcompress.transcript.trajectory import ToolCall, Turn
 
 Part: TypeAlias = Literal["action", "observation", "observation and request", "worked example"]

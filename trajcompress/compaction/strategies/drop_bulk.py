@@ -19,9 +19,9 @@ from trajcompress.compaction.text.line import SAYS, is_line, repeat_line, result
 from trajcompress.compaction.text.result_lines import LONG_CHARS
 from trajcompress.compaction.text.runs import without_runs
 from trajcompress.formats.rewrite import map_results, result_texts
+from trajcompress.outcomes.action.actions import Action
+from trajcompress.outcomes.steps import Calls, action_of, calls_of
 from trajcompress.processes.late_patterns import late_re
-from trajcompress.summarize.extractive.actions import Action
-from trajcompress.summarize.extractive.steps import Calls, action_of, calls_of
 from trajcompress.transcript.tool_groups import Place, match_results
 from trajcompress.transcript.trajectory import Turn
 

@@ -10,12 +10,12 @@ from msgspec.structs import replace
 from trajcompress.facts import facts_in
 from trajcompress.facts.next_turns import NOTHING_LATER, Later
 from trajcompress.facts.parts import Wanted
+from trajcompress.outcomes.action.actions import Action
+from trajcompress.outcomes.outcome import FAILED_CHARS, SAID_CHARS, read
+from trajcompress.outcomes.printed.furniture import NOTHING_REPEATED, Repeated
+from trajcompress.outcomes.steps import label_of, without_folders
+from trajcompress.outcomes.text import harmless, one_line, shorten
 from trajcompress.redact import redact
-from trajcompress.summarize.extractive.actions import Action
-from trajcompress.summarize.extractive.furniture import NOTHING_REPEATED, Repeated
-from trajcompress.summarize.extractive.outcome import FAILED_CHARS, SAID_CHARS, read
-from trajcompress.summarize.extractive.steps import label_of, without_folders
-from trajcompress.summarize.extractive.text import harmless, one_line, shorten
 from trajcompress.transcript.summary_marks import is_cleared_line
 
 LINE_CHARS = 260

@@ -14,9 +14,9 @@ from types import MappingProxyType
 
 from trajcompress.compaction.text.edges import around, before, behind, heading, opening, whole_line
 from trajcompress.facts.parts import Part, Wanted, parts_with
+from trajcompress.outcomes.reports.errors import tally
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.redact import redact
-from trajcompress.summarize.extractive.errors import tally
 
 MARK_CHARS = 48
 """No mark is longer, but for the facts that it names."""

@@ -20,9 +20,9 @@ from trajcompress.facts.next_turns import NOTHING_LATER, LaterReader
 from trajcompress.facts.parts import Wanted
 from trajcompress.facts.reading import readable
 from trajcompress.formats.rewrite import map_results, result_texts
-from trajcompress.summarize.extractive.actions import Action
-from trajcompress.summarize.extractive.furniture import Repeated
-from trajcompress.summarize.extractive.steps import action_of, calls_of
+from trajcompress.outcomes.action.actions import Action
+from trajcompress.outcomes.printed.furniture import Repeated
+from trajcompress.outcomes.steps import action_of, calls_of
 from trajcompress.transcript.tool_groups import Place, match_results
 from trajcompress.transcript.trajectory import Region, Turn
 

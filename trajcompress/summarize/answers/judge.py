@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from trajcompress.errors import NO_SUMMARY
 from trajcompress.redact import redact
 from trajcompress.summarize.answer import Answer, clean_summary
-from trajcompress.summarize.answers.markup import break_markup, find_markup
 from trajcompress.summarize.answers.no_summary import why_no_summary
-from trajcompress.summarize.answers.reasons import NO_SUMMARY
 from trajcompress.summarize.answers.shapes import is_loop
 from trajcompress.summarize.answers.trim import trim
 from trajcompress.summarize.base import SummaryRequest
 from trajcompress.summarize.prompt import overlong_note
 from trajcompress.summarize.retry import Retry, one_line
+from trajcompress.transcript.markup import break_markup, find_markup
 from trajcompress.transcript.summary_marks import SUMMARY_PREFIX
 
 AT_ONCE = {"truncated_answer", "overlong_answer", "marked_answer", *NO_SUMMARY} - {"error_answer"}

@@ -13,13 +13,12 @@ from typing import Any
 
 import msgspec
 
-from trajcompress.errors import SummarizerUnusableError, SummaryError
+from trajcompress.errors import NO_SUMMARY, SummarizerUnusableError, SummaryError
 from trajcompress.facts import facts_missing
 from trajcompress.redact import redact
 from trajcompress.summarize.answer import strip_prefixes
 from trajcompress.summarize.answers.judge import first_room, judge_text, note_for
 from trajcompress.summarize.answers.phrases import prepare
-from trajcompress.summarize.answers.reasons import NO_SUMMARY
 from trajcompress.summarize.base import Summary, SummaryRequest, Usage
 from trajcompress.summarize.custom.load import LoadedSummarizer, OpenSummarizer
 from trajcompress.summarize.endpoint.limits import Limiter

@@ -8,10 +8,9 @@ import random
 
 from msgspec.structs import replace
 
-from trajcompress.errors import SummarizerUnusableError, SummaryError
+from trajcompress.errors import NO_SUMMARY, SummarizerUnusableError, SummaryError
 from trajcompress.summarize.answer import Answer
 from trajcompress.summarize.answers.judge import AT_ONCE, first_room, judge, note_for
-from trajcompress.summarize.answers.reasons import NO_SUMMARY
 from trajcompress.summarize.base import Summary, SummaryRequest, Usage
 from trajcompress.summarize.endpoint.batch.connection import BatchConnection
 from trajcompress.summarize.endpoint.batch.store import BatchStore

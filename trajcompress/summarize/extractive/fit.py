@@ -9,9 +9,9 @@ from enum import Enum
 from msgspec import Struct, field
 
 from trajcompress.facts import brief, facts_in, facts_missing
+from trajcompress.outcomes.text import LEAST_CHARS, harmless, shorten
 from trajcompress.processes.late_patterns import late_re
-from trajcompress.summarize.answers.markup import break_markup
-from trajcompress.summarize.extractive.text import LEAST_CHARS, harmless, shorten
+from trajcompress.transcript.markup import break_markup
 from trajcompress.transcript.summary_marks import SUMMARY_PREFIX
 
 _CHARS_PER_TOKEN = 3.4

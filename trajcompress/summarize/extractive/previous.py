@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from trajcompress.outcomes.text import harmless, one_line, shorten
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.answer import strip_prefixes
 from trajcompress.summarize.extractive.fit import ASKED, CHANGED, Line, Section
-from trajcompress.summarize.extractive.text import harmless, one_line, shorten
 
 _SECTIONS = {
     "goal": Section.REQUESTS,

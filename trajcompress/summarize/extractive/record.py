@@ -16,25 +16,25 @@ from trajcompress.facts import facts_in, words_around
 from trajcompress.facts.next_turns import NOTHING_LATER, LaterReader
 from trajcompress.facts.parts import Wanted
 from trajcompress.facts.taken import STRONG
+from trajcompress.outcomes.action.actions import Action, is_taken_back, undoes_edit
+from trajcompress.outcomes.action.change import CHANGE_CHARS
+from trajcompress.outcomes.compact import parse
+from trajcompress.outcomes.outcome import Outcome, read
+from trajcompress.outcomes.printed.furniture import Repeated
+from trajcompress.outcomes.records.told_values import closed_list
+from trajcompress.outcomes.steps import Step, label_of, steps_of, without_folders, written
+from trajcompress.outcomes.text import clip, one_line, shorten, whole_sentences
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.base import SummaryRequest
-from trajcompress.summarize.extractive.actions import Action, is_taken_back, undoes_edit
-from trajcompress.summarize.extractive.change import CHANGE_CHARS
-from trajcompress.summarize.extractive.compact import parse
 from trajcompress.summarize.extractive.fit import CHANGED, RECENT, Line, Record, Section
-from trajcompress.summarize.extractive.furniture import Repeated
-from trajcompress.summarize.extractive.outcome import Outcome, read
 from trajcompress.summarize.extractive.previous import carry_over
 from trajcompress.summarize.extractive.requests import requests_of
-from trajcompress.summarize.extractive.steps import Step, label_of, steps_of, without_folders, written
-from trajcompress.summarize.extractive.text import clip, one_line, shorten, whole_sentences
-from trajcompress.summarize.extractive.told_values import closed_list
-from trajcompress.transcript.actions import find_actions
-from trajcompress.transcript.feedback import is_feedback
 from trajcompress.transcript.observations import is_request
 from trajcompress.transcript.roles import addressee_of
+from trajcompress.transcript.text_protocols.actions import find_actions
+from trajcompress.transcript.text_protocols.feedback import is_feedback
+from trajcompress.transcript.text_protocols.written_calls import FINAL
 from trajcompress.transcript.trajectory import Turn
-from trajcompress.transcript.written_calls import FINAL
 
 _REPLY_CHARS, _SHORT_REPLY_CHARS = 260, 120
 _STEP_CHARS, _SHORT_SAID_CHARS, _SHORT_LABEL_CHARS = 300, 60, 60

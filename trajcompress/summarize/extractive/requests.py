@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from trajcompress.outcomes.text import clip, one_line, sentences, shorten
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.extractive.fit import ASKED, RECENT, Line, Section
-from trajcompress.summarize.extractive.text import clip, one_line, sentences, shorten
 from trajcompress.transcript.observations import is_request, request_text
 from trajcompress.transcript.trajectory import Turn
 

@@ -1,0 +1,66 @@
+"""What is told of an edit."""
+
+import json
+
+from trajcompress.outcomes.action.change import CHANGE_CHARS, brought_in
+from trajcompress.outcomes.steps import action_of, label_of
+from trajcompress.transcript.trajectory import ToolCall, Turn
+
+
+def test_an_edit_is_told_as_its_new_lines_of_code_and_not_as_comments_or_imports():
+    old = "def area(side):\n    return side"
+    new = (
+        'import math\n# Squares only.\ndef area(side):\n    """Say how large.\n\n    Of squares.\n    """\n'
+        "    if side < 0:\n        raise ValueError(side)\n    return side * side"
+    )
+    told = brought_in({"path": "a.py", "old_str": old, "new_str": new})
+    assert told == "if side < 0: raise ValueError(side); return side * side (+5 lines)"
+
+
+def test_an_edit_of_comments_alone_is_told_as_these():
+    assert brought_in({"old_str": "# one\n", "new_str": "# two\n"}) == "# two"
+    assert brought_in({"old_str": "# one\na = 1\n", "new_str": "# one\n"}) == "-a = 1"
+
+
+def test_long_edits_are_told_in_whole_lines():
+    new = "\n".join(f"value_{n} = compute_the_value({n})" for n in range(40))
+    told = brought_in({"old_str": "x", "new_str": new})
+    assert len(told) <= CHANGE_CHARS + 20
+    assert told.endswith("compute_the_value(8) (+31 lines)")
+
+
+def test_edits_of_a_list_a_diff_and_blocks_to_replace_are_told_as_well():
+    edits = [{"oldText": "a = 1", "newText": "a = 2"}, {"oldText": "b = 1", "newText": "b = 3"}]
+    assert brought_in({"path": "x.py", "edits": edits}) == "a = 2; b = 3"
+    assert brought_in({"patch": "--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-a = 1\n+a = 2\n b = 1\n"}) == "a = 2"
+    block = "<<<<<<< SEARCH\na = 1\nb = 1\n=======\na = 2\nb = 1\n>>>>>>> REPLACE\n"
+    assert brought_in({"path": "x.py", "diff": block}) == "a = 2"
+
+
+def test_lines_of_code_that_begin_as_the_header_of_a_diff_does_are_told():
+    header = "--- a/x.c\n+++ b/x.c\n@@ -1,2 +1,2 @@\n"
+    assert brought_in({"patch": f"{header} int i;\n+++i;\n"}) == "++i;"
+    assert brought_in({"patch": f"{header}--- every row\n+select 2\n--- a/y.sql\n+++ b/y.sql\n"}) == "select 2"
+    assert brought_in({"patch": f"{header} int i;\n---i;\n"}) == "---i;"
+
+
+def test_a_step_of_an_edit_has_room_for_what_it_brings_in_beside_its_file():
+    new = "def total(prices):\n    return sum(price.amount for price in prices if price.currency == 'EUR')"
+    edit = {"path": "/srv/shop/totals/of_all_baskets.py", "old_str": "pass", "new_str": new}
+    call = ToolCall("c", "str_replace", json.dumps(edit))
+    action = action_of(Turn("assistant", "", {}, calls=(call,)), 0)
+    told = "def total(prices): return sum(price.amount for price in prices if price.currency == 'EUR')"
+    assert label_of(action, "", change_chars=CHANGE_CHARS) == f"str_replace …/of_all_baskets.py «{told}»"
+
+
+def test_what_an_edit_brings_in_is_found_in_linear_time():
+    for text in (
+        "#" * 1_000_000,
+        "@@\n" * 300_000,
+        '"""\n' * 250_000,
+        "+" * 1_000_000,
+        "a\n" * 500_000,
+        " \n" * 500_000,
+    ):
+        assert len(brought_in({"old_str": "x", "new_str": text})) <= CHANGE_CHARS + 20
+        assert len(brought_in({"diff": text})) <= CHANGE_CHARS + 20

@@ -1,0 +1,126 @@
+"""What was read: its errors are somebody else's, its matches are counted, its definitions told."""
+
+from __future__ import annotations
+
+import pytest
+
+from trajcompress.compaction.text.line import result_line
+from trajcompress.outcomes.action.actions import describe
+from trajcompress.outcomes.outcome import read
+
+SOURCE = '''"""Settings."""
+
+import json
+
+
+class Settings:
+    """What is set."""
+
+    def load(self, path, strict=False):
+        """Load settings.
+
+        Raises:
+            ValueError: If the file holds an unknown key and strict is set.
+            FileNotFoundError: If there is no file.
+        """
+        with open(path) as file:
+            data = json.load(file)
+        for key in data:
+            if strict and key not in self.keys:
+                raise ValueError(key)
+        return data
+'''
+GUIDE = f"""# Server
+
+How to run it.
+
+    ERROR: cannot connect to server
+
+says that it does not run: start it.
+
+{"There is more to know of it. " * 10}
+"""
+QUESTION = f"""How do I import foo?
+
+Traceback (most recent call last):
+  File "/home/other/app.py", line 3, in <module>
+    import foo
+ImportError: No module named foo
+
+Install foo-lib: the package has another name than its module.
+{"Thanks! " * 30}
+"""
+
+
+def outcome(printed, name, **arguments):
+    return read(printed, describe(name, arguments))
+
+
+def line(printed, name, **arguments):
+    return result_line(printed, name, describe(name, arguments))
+
+
+@pytest.mark.parametrize(
+    "command", ["cat src/settings.py", "sed -n 1,40p src/settings.py", "head -50 src/settings.py"]
+)
+def test_of_a_source_that_is_read_its_definitions_are_told_and_no_error_that_it_speaks_of(command):
+    told = outcome(SOURCE, "bash", command=command)
+    assert not told.failed
+    assert "class Settings:" in told.said
+    assert "def load(self, path, strict=False):" in told.said
+    assert "FileNotFoundError" not in told.said
+
+
+@pytest.mark.parametrize(
+    ("printed", "name", "arguments"),
+    [
+        (GUIDE, "read_file", {"path": "README.md"}),
+        (QUESTION, "read_url", {"url": "https://example.org/q/1"}),
+        (QUESTION, "web_search", {"query": "import foo"}),
+        ("step\n" * 90 + "Error: Process completed with exit code 1.", "bash", {"command": "cat build/ci.log"}),
+    ],
+)
+def test_what_a_page_or_a_log_says_of_errors_is_no_failure_of_who_reads_it(printed, name, arguments):
+    told = outcome(printed, name, **arguments)
+    assert not told.failed
+    assert not told.said.endswith("exit code 1")
+
+
+def test_of_a_log_the_error_is_told():
+    told = outcome("step\n" * 90 + "ERROR: disk is full\nbye", "bash", command="tail -100 build/ci.log")
+    assert "ERROR: disk is full" in told.said
+
+
+@pytest.mark.parametrize(
+    ("printed", "command"),
+    [
+        ("cat: nope.py: No such file or directory", "cat nope.py"),
+        ("Error: no such file\n" + "usage: view FILE\n" * 30, "cat nope.py"),
+        (SOURCE + "cat: nope.py: No such file or directory", "cat src/settings.py nope.py"),
+    ],
+)
+def test_what_could_not_be_read_is_told(printed, command):
+    told = outcome(printed, "bash", command=command)
+    assert told.said.startswith(("cat: nope.py: No such file or directory", "Error: no such file"))
+
+
+HITS = "\n".join(f"src/a{number}.py:{number}: foo(bar)" for number in range(1, 31))
+
+
+@pytest.mark.parametrize(
+    ("printed", "count"),
+    [
+        (HITS, "30"),
+        (f"Found 1,143 matches (showing first 30):\n{HITS}", "1,143"),
+        (f"{HITS}\n(Results are truncated: showing first 30 of 412 matches)", "412"),
+        ("\n--\n".join(f"a.py-{n - 1}- x\na.py:{n}: foo\na.py-{n + 1}- y" for n in range(10, 300, 10)), "29"),
+    ],
+)
+def test_matches_are_counted_but_for_lines_around_them_or_as_the_search_counts_them(printed, count):
+    assert line(printed, "grep", pattern="foo").startswith(f"[grep foo → {count} matches: ")
+
+
+def test_lines_that_begin_with_a_number_are_no_matches_where_nobody_searched():
+    assert "matches" not in line(
+        "\n".join(f"555-1{n:03} Ann {n}" for n in range(40)), "bash", command="cat phones.txt"
+    )

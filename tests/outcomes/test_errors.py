@@ -1,0 +1,78 @@
+"""Error lines in what a tool printed."""
+
+from __future__ import annotations
+
+from trajcompress.outcomes.outcome import read
+from trajcompress.outcomes.reports.errors import errors
+from trajcompress.outcomes.steps import action_of
+from trajcompress.transcript.trajectory import ToolCall, Turn
+
+
+def test_an_error_whose_message_begins_below_it_is_told_with_it():
+    text = (
+        'Traceback (most recent call last):\n  File "/x/utils.py", line 840, in f\n    raise AssertionError(msg)\n'
+        "AssertionError: \nArrays are not equal\n\nMismatched elements: 862 / 1000 (86.2%)\n"
+        "\nDuring handling of the above exception, another exception occurred:\n"
+    )
+    (told,) = errors(text)
+    assert told == "AssertionError: Arrays are not equal; Mismatched elements: 862 / 1000 (86.2%) (/x/utils.py:840)"
+    assert errors("ValueError:\n\n\n") == ["ValueError:"]
+
+
+def test_an_exception_is_told_with_the_frame_of_the_code_at_hand_and_not_of_a_library():
+    trace = (
+        'Traceback (most recent call last):\n  File "/repo/run.py", line 4, in <module>\n    plot()\n'
+        '  File "/repo/lib/art.py", line 174, in plot\n    np.broadcast_to(zs, 3)\n'
+        '  File "/opt/lib/python3.11/site-packages/numpy/lib/stride.py", line 349, in broadcast_to\n    it = x(\n'
+    )
+    assert errors(f"{trace}ValueError: wrong shape\n") == ["ValueError: wrong shape (/repo/lib/art.py:174)"]
+
+
+def test_what_ends_a_traceback_is_told_whatever_its_name():
+    trace = 'started\nTraceback (most recent call last):\n  File "/repo/run.py", line 4, in <module>\n    f()\n'
+    (told,) = errors(f"{trace}django.core.exceptions.ImproperlyConfigured: no settings\nmore: of it\n")
+    assert told == "django.core.exceptions.ImproperlyConfigured: no settings (/repo/run.py:4)"
+    assert errors(f"{trace}no exception at all\nvalue: 3\n") == []
+
+
+def _trace(frames: str, said: str) -> str:
+    return f"Traceback (most recent call last):\n{frames}\n{said}\n"
+
+
+_OWN = '  File "/repo/run.py", line 4, in <module>\n    fetch()'
+_LIBRARY = '  File "/env/lib/python3.11/site-packages/net/pool.py", line 9, in open\n    sock = connect(address)'
+_WHILE = "\nDuring handling of the above exception, another exception occurred:\n\n"
+
+
+def test_of_chained_exceptions_the_last_and_the_root_are_told():
+    text = _WHILE.join(
+        [
+            _trace(_LIBRARY, "ConnectionRefusedError: refused"),
+            _trace(_LIBRARY, "net.PoolError: no connection in the pool"),
+            _trace(f"{_OWN}\n{_LIBRARY}", "net.FetchError: could not fetch the page"),
+        ]
+    )
+    root, last = errors(text)
+    assert root.startswith("ConnectionRefusedError: refused (")
+    assert last == "net.FetchError: could not fetch the page (/repo/run.py:4)"
+    said = read(text, None, taken={"connect": 3.0, "address": 3.0}).said
+    assert said.startswith(last)
+    assert "PoolError" not in said
+    assert "sock = " not in said
+
+
+def test_an_exception_that_is_raised_again_in_other_words_is_told_once():
+    text = _WHILE.join(
+        [
+            _trace(_LIBRARY, "sqlite3.OperationalError: no such table: prices"),
+            _trace(_OWN, "db.OperationalError: no such table: prices"),
+        ]
+    )
+    assert errors(text) == ["db.OperationalError: no such table: prices (/repo/run.py:4)"]
+    action = action_of(Turn("assistant", "", {}, calls=(ToolCall("c", "bash", '{"command": "make"}'),)), 0)
+    assert read(text, action).said == "db.OperationalError: no such table: prices (/repo/run.py:4)"
+
+
+def test_tracebacks_are_read_in_linear_time():
+    for part in (_trace(_OWN, "E: x") + _WHILE, _WHILE, _OWN + "\n", "Traceback (most recent call last):\n", " " * 9):
+        read(part * (1_000_000 // len(part)), None, taken={"fetch": 3.0})

@@ -1,0 +1,229 @@
+"""What a call is called in a line."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from trajcompress.outcomes.action.actions import describe
+from trajcompress.outcomes.action.labels import closed, cut_label, named
+from trajcompress.outcomes.action.usual import usual_arguments
+from trajcompress.outcomes.steps import action_of, calls_of, label_of
+from trajcompress.transcript.trajectory import ToolCall, Turn
+
+
+def _label(name: str, arguments: object, limit: int = 70) -> str:
+    return label_of(describe(name, arguments), "", limit)
+
+
+def test_arguments_that_hold_others_are_not_begun():
+    changes = [{"file_name": "org/a.java", "modifications": [{"line_number": 721, "line": "max += 1"}]}]
+    assert (
+        _label("write_fix", {"project": "Math", "bug": 77, "changes": changes}) == "write_fix project=Math, bug=77, …"
+    )
+
+
+def test_what_a_text_protocol_writes_as_json_is_called_the_same():
+    changes = [{"file_name": "org/a.java"}]
+    written = {"project": "Math", "changes": json.dumps(changes)}
+    assert _label("fix", written) == _label("fix", {"project": "Math", "changes": changes})
+
+
+def test_arguments_that_only_hold_others_are_called_by_these():
+    files = [{"path": "/data/goods.csv", "ranges": [{"start": 1, "end": 5}]}]
+    assert _label("read_files", {"files": files}) == "read_files /data/goods.csv, …"
+
+
+def test_only_whole_arguments_stay_where_there_is_little_room():
+    arguments = {"title": "Sales by Month", "height": 500, "width": 800, "presentation_id": "first"}
+    assert _label("plot", arguments, 48) == "plot title=Sales by Month, height=500, …"
+
+
+def test_a_long_text_comes_after_what_is_short():
+    assert named({"content": "word " * 40, "folder": "/data"}, 140).startswith("/data, content=word word")
+
+
+@pytest.mark.parametrize("data", [{}, {"a": {}}, [], {"a": None}, {"a": [{}]}])
+def test_nothing_is_said_of_nothing(data):
+    assert named(data, 100) in {"", "[{}]", "[()]"}
+
+
+def test_a_command_is_cut_with_its_quotes_closed():
+    command = "python3 -c \"with open('whitepages.txt', 'r') as file:\n    print(file.read()[5:])\""
+    assert _label("bash", {"command": command}).startswith(
+        "python3 -c \"with open('whitepages.txt', 'r') as file:…\""
+    )
+
+
+def test_no_end_of_a_quote_stands_without_its_beginning():
+    command = (
+        'grep -rn "a long pattern that someone looked for in all files" --include="*.py" src/thing.py | head -20'
+    )
+    label = _label("bash", {"command": command})
+    assert label.count('"') == 2
+    assert label.endswith("thing.py | head -20")
+
+
+def test_an_apostrophe_opens_no_quote():
+    assert closed("echo it's") == "echo it's"
+    assert closed("echo 'it") == "echo 'it…'"
+
+
+def test_words_to_another_agent_are_cut_at_their_end():
+    words = (
+        "Please scroll through the list of flavours and tell the one that is the oldest of all as of the end of 2022."
+    )
+    assert cut_label(words, 60, command=True) == "Please scroll through the list of flavours and tell the one…"
+
+
+def test_a_heredoc_is_called_by_what_it_runs():
+    command = "python - <<'EOF'\nimport os\nprint(os.getcwd())\nEOF"
+    assert _label("bash", {"command": command}) == "python - <<'EOF' «print(os.getcwd()) (+1 line)»"
+
+
+def test_a_variable_before_a_command_is_no_query():
+    assert _label("bash", {"command": "PYTHONPATH=. python - <<'EOF'\nprint(1)\nEOF"}).startswith(
+        "PYTHONPATH=. python"
+    )
+    assert _label("sql", {"command": "SELECT name\nFROM city"}) == "SELECT name FROM city"
+
+
+def test_labels_are_linear_in_hostile_text():
+    for text in ("'" * 200_000, '"' * 200_001, ", a=" * 50_000, "[" * 2_000, "{" * 2_000):
+        assert len(_label("bash", {"command": text})) <= 70
+        assert len(_label("tool", {"a": text, "b": text})) <= 70
+
+
+def test_a_command_of_a_text_protocol_is_no_name_of_a_tool():
+    command = json.dumps({"command": "edit 1:1\n#!/usr/bin/perl\nprint 1\nend_of_edit"})
+    action = action_of(Turn("assistant", "", {}, calls=(ToolCall(None, "", command, in_text=True),)), 0)
+    assert label_of(action, "") == "edit 1:1 «print 1 (+1 line)»"
+
+
+CALLS = [
+    ("find", {"project": "Math", "bug": 77, "words": ["getNorm"]}),
+    ("read", {"project": "Math", "bug": 77, "path": "src/a.java", "method": "getNorm"}),
+    ("find", {"project": "Math", "bug": "77", "words": ["max", "abs"]}),
+    ("edit", {"project": "Math", "bug": 77, "path": "src/b.java"}),
+    ("find", {"project": "Math", "bug": 77}),
+]
+
+
+def usual_of(calls):
+    return usual_arguments((tool, json.dumps(data)) for tool, data in calls)
+
+
+def labels_of(calls):
+    usual = usual_of(calls)
+    return [label_of(describe(tool, data, usual), "", full=True) for tool, data in calls]
+
+
+def test_what_all_tools_are_given_stands_behind_what_tells_a_call_from_the_others():
+    assert usual_of(CALLS) == {"project": "Math", "bug": "77"}
+    assert labels_of(CALLS) == [
+        "find words=[getNorm], project=Math, bug=77",
+        "read src/a.java method=getNorm, project=Math, bug=77",
+        "find words=[max; abs], project=Math, bug=77",
+        "edit src/b.java project=Math, bug=77",
+        "find project=Math, bug=77",
+    ]
+
+
+def test_what_all_tools_are_given_is_what_has_no_room():
+    calls = [(tool, {**data, "lines": [{"file": f"src/{'x' * 40}.java", "new": "y"}]}) for tool, data in CALLS]
+    label = label_of(describe(*calls[-1], usual_of(calls)), "", 70, full=True)
+    assert label == f"find file=…/{'x' * 40}.java, new=y, …"
+
+
+def test_what_differs_once_is_said_first():
+    labels = labels_of([*CALLS, CALLS[3], ("find", {"project": "Lang", "bug": 77, "words": ["trim"]})])
+    assert labels[-1] == "find project=Lang, words=[trim], bug=77"
+
+
+def test_what_was_done_to_whom_is_said_however_many_tools_do_it():
+    calls = [(tool, {"action": "delete", "id": n}) for n in range(3) for tool in ("users", "tokens", "projects")]
+    assert labels_of(calls)[0] == "users id=0, action=delete"
+    calls = [(tool, {"order_id": "#W77", "why": tool}) for tool in ("cancel", "refund", "notify", "close")]
+    assert labels_of(calls)[0] == "cancel why=cancel, order_id=#W77"
+
+
+@pytest.mark.parametrize("nothing", [None, "", [], {}])
+def test_a_call_is_called_by_what_is_usual_where_the_rest_is_empty(nothing):
+    calls = [(tool, {"city": "Rome", "day": nothing}) for tool in ("weather", "hotels", "trains") for _ in range(3)]
+    assert set(labels_of(calls)) == {"weather Rome", "hotels Rome", "trains Rome"}
+
+
+@pytest.mark.parametrize(
+    ("tool", "data", "said"),
+    [
+        ("update_order", {"status": "cancelled"}, "status=cancelled"),
+        ("http_request", {"method": "DELETE"}, "method=DELETE"),
+        ("transfer", {"amount": 100}, "amount=100"),
+        ("set_light", {"on": False}, "on=false"),
+        ("computer", {"action": "left_click"}, "action=left_click"),
+        ("search", {"query": "best shoes"}, "query=best shoes"),
+    ],
+)
+def test_what_a_single_tool_is_always_given_is_what_it_does(tool, data, said):
+    read = [("read", {"page": n}) for n in range(3)]
+    labels = labels_of([*read, *((tool, {**data, "target": f"t{n}"}) for n in range(9)), ("other", data)])
+    assert all(said in label for label in labels[3:-1])
+    assert labels[-1] == f"other {said.partition('=')[2]}", "one call of another makes it no more usual"
+
+
+@pytest.mark.parametrize("on", [True, "true", 1])
+def test_what_turns_something_on_or_off_is_never_left_out_nor_last(on):
+    tools = ("drop_tables", "delete_user", "purge")
+    calls = [
+        (tool, {"dry_run": on, "selector": f"created<2023-0{n} and owner='batch'"}) for n in "123" for tool in tools
+    ]
+    assert all("dry_run" in label_of(describe(tool, data, usual_of(calls)), "") for tool, data in calls)
+
+
+def test_what_few_calls_are_given_is_not_usual():
+    assert usual_of(CALLS[:3]) == {}
+    assert usual_arguments(("x", each) for each in ["not JSON", '{"a": [1]}', "{" * 9, "[]"] * 4) == {}
+
+
+def test_arguments_of_many_calls_are_read_once():
+    """Of 40,000 values that differ; a count of all of them for each took a quarter of a minute."""
+    calls = [(f"tool_{n % 3}", {"id": n, "project": "Math"}) for n in range(40_000)]
+    assert usual_of(calls) == {"project": "Math"}
+
+
+ROUTE = {"from_latitude": 31.2278, "from_longitude": 121.4606, "to_latitude": 31.2352, "to_longitude": 121.5058}
+
+
+def labels_in(*calls, limit=70):
+    written = tuple(ToolCall(None, tool, json.dumps(data), in_text=False) for tool, data in calls)
+    turn = Turn("assistant", "", {}, calls=written)
+    known = calls_of([turn])
+    return [label_of(action_of(turn, number, known), "", limit) for number in range(len(calls))]
+
+
+def test_of_calls_that_are_alike_that_is_said_first_in_which_they_differ():
+    modes = ["car", "foot", "bike"]
+    labels = labels_in(*(("directions", ROUTE | {"mode": mode}) for mode in modes))
+    assert [label[: len("directions mode=") + len(mode)] for label, mode in zip(labels, modes, strict=True)] == [
+        f"directions mode={mode}" for mode in modes
+    ]
+
+
+def test_it_is_also_said_first_where_a_tool_calls_others():
+    params = [ROUTE | {"mode": mode} for mode in ("car", "foot")]
+    calls = [{"server_name": "osm", "tool_name": "route", "params": each} for each in params]
+    first, second = labels_in(*(("call", each) for each in calls))
+    assert first.startswith("call route mode=car, from_latitude=")
+    assert second.startswith("call route mode=foot, from_latitude=")
+
+
+def test_calls_that_have_little_in_common_keep_the_order_of_their_arguments():
+    other = {key: 2 * value for key, value in ROUTE.items()}
+    labels = labels_in(("directions", ROUTE | {"mode": "car"}), ("directions", other | {"mode": "foot"}))
+    assert all(label.startswith("directions from_latitude=") for label in labels)
+
+
+def test_few_arguments_keep_their_order():
+    labels = labels_in(("list", {"folder": "src", "depth": 1}), ("list", {"folder": "src", "depth": 2}))
+    assert labels == ["list folder=src, depth=1", "list folder=src, depth=2"]

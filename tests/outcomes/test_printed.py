@@ -1,0 +1,59 @@
+"""What is told of what everyday commands print: the line that somebody would have written down."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import told
+from told import action
+
+from trajcompress.outcomes.outcome import read
+
+PRINTED = Path(told.__file__).parent / "data" / "printed"
+TELLS = {
+    "ansible": ("No package matching 'nginxx' is available",),
+    "apt": ("E: Unable to correct problems",),
+    "black": ("3 files would be reformatted",),
+    "cargo_build": ("error[E0502]: cannot borrow `v` as mutable", "(src/main.rs:6)"),
+    "coverage": ("36 passed in 2.11s", "FAIL Required test coverage of 85% not reached"),
+    "df": ("/dev/sda1 40G 39G 112M 100%",),
+    "dig": ("MX 10 mail1.acme.test.", "MX 20 mail2.acme.test."),
+    "docker_build": ("No matching distribution found for flaskk==3.0.0",),
+    "docker_compose": ("Bind for 0.0.0.0:8000 failed: port is already allocated",),
+    "eslint": ("'total' is defined but never used", "3 problems (2 errors, 1 warning)"),
+    "gdb": ("Program received signal SIGSEGV, Segmentation fault.",),
+    "git_bisect": ("77b2ea0cc6e0b5a8fd1d6a3f2f4f4ed4b5c60a52 is the first bad commit cart: cache the rates",),
+    "git_log": ("0000000 Fix the login page (0); 0000001 Fix the cart page (1)",),
+    "git_merge": ("CONFLICT (content): Merge conflict in src/cart.py",),
+    "git_push": ("! [rejected] main -> main (fetch first)",),
+    "git_rebase": ("ould not apply 4f2a1c9... tune", "CONFLICT (modify/delete): app/old.py deleted in HEAD"),
+    "javac": ("src/Cart.java:14: error: cannot find symbol variable totl",),
+    "kubectl_describe": ("Failed to pull image", "manifest unknown"),
+    "linker": ("undefined reference to `parse_config(char const*)'",),
+    "mysql": ("ERROR 1452 (23000) at line 14: Cannot add or update a child row",),
+    "nmap": ("22/tcp open ssh", "80/tcp open http Apache httpd 2.4.49", "3306/tcp open mysql"),
+    "npm": ("unable to resolve dependency tree", 'peer react@"^17.0.0" from react-table@7.6.0'),
+    "strace": ('"/etc/app/config.yml", O_RDONLY) = -1 EACCES (Permission denied)', "exit code 1"),
+    "systemctl": ('[emerg] unknown directive "servr"',),
+    "terraform_apply": ("Error: creating RDS DB Instance (shop)", "DBSubnetGroupDoesNotCoverEnoughAZs"),
+    "terraform_plan": ("Plan: 1 to add, 1 to change, 1 to destroy.",),
+    "terraform_replace": (
+        "Plan: 2 to add, 0 to change, 1 to destroy.",
+        "aws_elasticache_cluster.sessions must be replaced",
+    ),
+    "time": ("converged after 2900 steps, final energy -120.7900 kJ/mol",),
+    "valgrind": ("65,536 bytes in 4,096 blocks are definitely lost", "copy_cell (cells.c:40)"),
+}
+ASIDE = ("hint:", "A complete log", "Note: You didn't", "Please report")
+
+
+@pytest.mark.parametrize("name", TELLS)
+def test_the_line_of_a_command_tells_what_one_would_write_down(name):
+    said = read((PRINTED / f"{name}.txt").read_text("utf-8"), action("bash", command="run it")).said
+    assert [part for part in TELLS[name] if part not in said] == []
+    assert [part for part in ASIDE if part in said] == []
+
+
+def test_all_that_was_printed_is_tried():
+    assert {path.stem for path in PRINTED.iterdir()} == set(TELLS)

@@ -1,0 +1,1 @@
+"""An action of the agent, and what it is called in a line."""

@@ -1,0 +1,294 @@
+"""One action of the agent: which tool, on what, with what outcome."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from typing import Any, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from trajcompress.outcomes.action.apart import inner_call
+from trajcompress.outcomes.action.change import BULK_KEYS as EDIT_KEYS
+from trajcompress.outcomes.action.change import (
+    CHANGE_CHARS,
+    GIST_CHARS,
+    brought_in,
+    diff_sides,
+    is_diff,
+    told_lines,
+)
+from trajcompress.outcomes.action.labels import closed, named
+from trajcompress.outcomes.action.usual import NOTHING_USUAL, Usual, own_arguments
+from trajcompress.outcomes.compact import compact, parse
+from trajcompress.outcomes.text import one_line, shorten
+from trajcompress.processes.late_patterns import late_re
+
+Kind = Literal["change", "run", "read", "idle"]
+
+TARGET_CHARS = 140
+SCAN_CHARS = 2_000
+
+SHELLS = frozenset(
+    (  # noqa: SIM905 - a literal of strings would fill a screen
+        "bash sh shell zsh terminal cmd powershell execute_bash run_bash run_command run_shell execute_command"
+        " execute run mswea_bash_command run_terminal_cmd bash_command sql"
+    ).split()
+)
+"""Tools whose command says all."""
+
+_PATH_KEYS = ("path", "file_path", "filepath", "file", "filename", "file_name", "target_file", "absolute_path")
+_TEXT_KEYS = ("command", "cmd", "code", "script")
+_FROM_KEYS = ("start_line", "startline", "line_start", "start", "from_line", "offset")
+_TO_KEYS = ("end_line", "endline", "line_end", "end", "to_line")
+_BULK_KEYS = frozenset((*EDIT_KEYS, *_PATH_KEYS, *_FROM_KEYS, *_TO_KEYS, "view_range"))
+
+_CHANGE = late_re(
+    r"edit|write|create|replace|insert|patch|apply|update|delete|remove|add|book|cancel|submit|send|post|move|rename"
+    r"|save|append|transfer|modify|fix|commit",
+    re.IGNORECASE,
+)
+_IDLE = late_re(r"think|scroll|hypothesis|^list|route|plan|wait|status", re.IGNORECASE)
+_READ = late_re(r"view|read|open|get|search|find|grep|cat|show|fetch|visit|browse|extract|look|query", re.IGNORECASE)
+
+_SHELL_CHANGE = late_re(
+    r"^(?:sed -i|mv|cp|rm|mkdir|touch|git (?:commit|apply|checkout|stash|reset)|pip3? install|create|edit"
+    r"|insert|submit|str_replace|tee|INSERT|UPDATE|DELETE|CREATE|ALTER|DROP)\b|<<\s?['\"]?EOF"
+    r"|(?<![-\d&=])>{1,2}\s?(?!/dev/)[\w./]"
+)
+_QUOTED = late_re(r"'[^'\n]{0,2000}'|\"(?:[^\"\\\n]|\\.){0,2000}\"")
+_OF_SHELL = late_re(r"\b(?:ba|z)?sh (?:-\w{1,4} )?-\w?c\b")  # which runs what is quoted
+_ASKS = late_re(r"(?:SELECT|WITH|EXPLAIN)\b", re.IGNORECASE)
+_SHELL_IDLE = late_re(r"^(?:ls|pwd|cd|scroll_\w+|which|DESC\w*|SHOW|sleep|clear|goto|whoami)\b")
+_HEREDOC = late_re(r"<<-?\s?['\"]?(\w{1,40})")
+_QUERY = late_re(r"[A-Z]{4,10}(?![^\s])")
+_SHELL_READ = late_re(
+    r"^(?:cat|head|tail|sed -n|grep|rg|ag|find|awk|less|open|search_\w+|find_file"
+    r"|git (?:log|show|diff|status|blame)|wc"
+    r"|SELECT)\b"
+)
+_WRITES = late_re(r"write|create|edit|replace|insert|patch|append|save|update|delete|remove", re.IGNORECASE)
+_OPEN_EDIT = late_re(r"(?:edit|insert) +\d+(?::\d+)?\b")
+_SHELL_WRITES = late_re(
+    r"(?<![-\d&=>])>{1,2} ?([\w./~+-]{1,200})(?![\w/]*&)|^(?:sed -i\S*(?: -\S+)*(?: '[^']{0,400}'|"
+    r" \"[^\"]{0,400}\"| \S{1,400}){1,2}"
+    r"|tee(?: -a)?|touch|rm(?: -\S+)?|create|str_replace \S+) ([\w./~+-]{1,200})(?=\s|$|;|&|\|)"
+)
+_TAKES_BACK = late_re(
+    r"\bgit (checkout|restore|stash(?! (?:pop|apply|list|show|drop))|reset --hard)\b([^\n;&|]{0,300})"
+)
+_CD = late_re(r"^cd [^\s;&|]{1,300}[ \t]{0,4}(?:\s{0,4}(?:&&|;)|\n)\s{0,4}(?=\S)")
+_SCRIPTS = frozenset({"python", "py", "python3", "ipython", "javascript", "js", "ruby", "r", "java"})
+# With a slash from the root, or with an extension; never a plain word.
+_FILE = late_re(
+    r"(?<![\w./~@+:$-])(?:~?/(?:[\w.@+-]{1,80}/){1,16}[\w.@+-]{1,80}"
+    r"|(?:\.{1,2}/)?(?:[\w.@+-]{1,80}/){0,16}[\w@+-][\w@+.-]{0,80}"
+    r"\.(?:py|pyi?|[jt]sx?|java|c|cc|cpp|h|hpp|rs|go|rb|php|cs|kt|swift|scala|md|rst|txt|json|jsonl|ya?ml|toml"
+    r"|cfg|ini|sh|html?"
+    r"|css|xml|csv|sql|ipynb|lock|gradle|tex|pdf|png|jpe?g|log|parquet|diff|patch|docx?|xlsx?|pptx?|zip)(?![\w/(]))"
+)
+_NOT_FILE = late_re(r"^\d|\.(?:com|org|net|io|edu|gov)$|^/dev/")
+
+
+class Action(Struct, frozen=True):
+    """One call: the tool, what it was used on, and what it does.
+
+    ``span`` are lines read, ``change`` the lines that an edit brings in. ``changes`` is the file that it changes
+    if it succeeds, for certain; ``edits_open_file``: that is the one which an editor shows. ``beside`` are arguments
+    that most calls have.
+    """
+
+    name: str
+    target: str
+    kind: Kind
+    files: tuple[str, ...] = ()
+    span: str = ""
+    change: str = ""
+    changes: str | None = None
+    edits_open_file: bool = False
+    beside: str = ""
+
+
+def describe(name: str, data: Any, usual: Usual = NOTHING_USUAL, apart: Collection[str] = frozenset()) -> Action:
+    """Describe a call by its arguments: an object where they are JSON, else any text.
+
+    Args:
+        name: of the tool.
+        data: its arguments.
+        usual: those that most calls have, whatever the tool, which tell it from no other: no part of its target.
+        apart: names of those that tell it from another call of the tool.
+    """
+    name = shorten(one_line(name), 60)
+    if not isinstance(data, dict):
+        if isinstance(data, str) and name.lower() in SHELLS:
+            return replace(command("", data), name=name)
+        target = shorten(one_line(compact(data, TARGET_CHARS)), TARGET_CHARS)
+        return Action(name, target, _kind(name), files_in(target))
+    inner, given = inner_call(data)
+    if inner:  # a tool that calls tools
+        return describe(f"{name} {inner}", given, usual, apart)
+    path = _first(data, _PATH_KEYS)
+    text = _first(data, _TEXT_KEYS)
+    if path is not None:
+        return _on_file(name, data, one_line(path), text, (usual, apart))
+    if text is not None:
+        return replace(command("python" if "\n" in text and "code" in data else "", text), name=name)
+    target, beside = _arguments(data, usual if name else NOTHING_USUAL, apart)  # else one may be the tool
+    return Action(name, target, _kind(name), files_in(target), beside=beside)
+
+
+def together(actions: Sequence[Action], number: int) -> Action:
+    """Describe several calls, of which one result tells, as one: it may fail for any of them.
+
+    Args:
+        actions: the first of them.
+        number: how many there are.
+    """
+    first = actions[0]
+    alike = all(each.name == first.name for each in actions)
+    targets = [each.target if alike else f"{each.name} {each.target}".strip() for each in actions]
+    told: list[str] = []
+    for target in dict.fromkeys(targets):
+        if told and sum(map(len, told)) + len(target) > TARGET_CHARS:
+            break
+        told.append(target)
+    more = number - len(told)
+    target = "; ".join(told) + (f" (and {more} more)" if more else "")
+    files = tuple(dict.fromkeys(file for each in actions for file in each.files))
+    kinds: tuple[Kind, ...] = ("change", "run", "read", "idle")
+    kind = min((each.kind for each in actions), key=kinds.index)
+    return Action(first.name if alike else "", target, kind, files)
+
+
+def _arguments(data: dict[str, Any], usual: Usual, apart: Collection[str]) -> tuple[str, str]:
+    """Name the arguments that are a call's own, and those that are usual."""
+    own = own_arguments(data, usual)
+    others = {key: value for key, value in data.items() if key not in own}
+    return named(own, TARGET_CHARS, keyed=bool(others), first=apart), named(others, TARGET_CHARS, keyed=True)
+
+
+def _on_file(
+    name: str, data: dict[str, Any], path: str, text: str | None, known: tuple[Usual, Collection[str]]
+) -> Action:
+    """Describe a call of a tool that works on a file."""
+    verb = one_line(text) if text is not None and one_line(text).isidentifier() else ""
+    rest = {key: value for key, value in data.items() if key not in _BULK_KEYS and value != text}
+    arguments, beside = _arguments(rest, *known)
+    target = " ".join(part for part in (verb, path, arguments) if part)
+    kind = _kind(verb or name)
+    is_file = "/" in path or "." in path
+    change = brought_in(data) if kind == "change" else ""
+    changes = path if kind == "change" and is_file and (change or verb or _WRITES.search(name)) else None
+    files = (path,) if is_file else ()
+    return Action(
+        name, shorten(one_line(target), TARGET_CHARS), kind, files, _span(data), change, changes, beside=beside
+    )
+
+
+def command(language: str, text: str) -> Action:
+    """Describe a shell command, an editor command, a query or a script."""
+    body = _CD.sub("", text.strip()[:SCAN_CHARS])
+    first, _, rest = body.partition("\n")
+    redirecting = _redirecting(first)
+    if language.lower() in _SCRIPTS:
+        return Action(language.lower(), told_lines(body.splitlines(), GIST_CHARS), "run", files_in(body))
+    kind: Kind = "run"
+    if _SHELL_CHANGE.search(redirecting):
+        kind = "change"
+    elif _SHELL_IDLE.match(first):
+        kind = "idle"
+    elif _SHELL_READ.match(first):
+        kind = "read"
+    if first.endswith("\\") or _QUERY.match(first):
+        first, rest = body.replace("\\\n", " "), ""
+    behind = ""
+    if rest and (heredoc := _HEREDOC.search(first)):
+        rest, _, behind = f"\n{rest}".partition(f"\n{heredoc[1]}\n")
+        rest = rest.removesuffix(f"\n{heredoc[1]}").removeprefix("\n")
+    edits = kind == "change" and _OPEN_EDIT.match(first) is not None
+    lines = diff_sides(rest)[0] if is_diff(rest) else rest.splitlines()
+    change = told_lines(lines, CHANGE_CHARS if edits or is_diff(rest) else GIST_CHARS)
+    written = _SHELL_WRITES.search(redirecting) if kind == "change" and not edits else None
+    changes = next((one_line(path) for path in written.groups() if path), None) if written else None
+    if changes is not None and ("." not in changes and "/" not in changes):
+        changes = None
+    first = closed(first) if rest else first
+    first = "; ".join((first, *filter(None, map(one_line, behind.splitlines()))))  # whose output came last
+    return Action(
+        "",
+        closed(shorten(one_line(first), TARGET_CHARS)) if len(first) > TARGET_CHARS else one_line(first),
+        kind,
+        files_in(first),
+        change=change,
+        changes=changes,
+        edits_open_file=edits,
+    )
+
+
+def _redirecting(line: str) -> str:
+    """Return a command without signs that compare or quote: of those left each sends output to a file."""
+    if _OF_SHELL.search(line):
+        return line
+    if _ASKS.match(line):
+        return line.replace(">", " ")
+    return _QUOTED.sub(lambda quoted: quoted[0].replace(">", " "), line) if ">" in line else line
+
+
+def undoes_edit(action: Action) -> bool:
+    """Whether a call of an editor takes the last edit of its file back."""
+    return "undo_edit" in f"{action.name} {action.target}"
+
+
+def is_taken_back(path: str, action: Action) -> bool:
+    """Whether a command takes changes of a file back, as ``git checkout -- FILE``, ``git stash`` do."""
+    for verb, given in _TAKES_BACK.findall(action.target) if "git " in action.target else ():
+        if verb not in {"checkout", "restore"}:
+            return True
+        names = (name.removeprefix("./").rstrip("/") for name in given.split() if not name.startswith("-"))
+        if any(name == "." or f"/{name}/" in f"/{path}/" for name in names):
+            return True
+    return False
+
+
+def files_in(text: str) -> tuple[str, ...]:
+    """Find the file paths in a command, in order, each once."""
+    found = dict.fromkeys(one_line(path) for path in _FILE.findall(text))
+    return tuple(path for path in found if "." in path.rsplit("/", 1)[-1] and not _NOT_FILE.search(path))[:6]
+
+
+def _first(data: dict[str, Any], keys: tuple[str, ...]) -> str | None:
+    for key in keys:
+        if key in data and isinstance(value := data[key], str) and value.strip():
+            return value
+    return None
+
+
+def _number(data: dict[str, Any], keys: tuple[str, ...]) -> int | None:
+    for key in keys:
+        if key in data and isinstance(value := data[key], int):
+            return value
+    return None
+
+
+def _kind(name: str) -> Kind:
+    if _IDLE.search(name):
+        return "idle"
+    if _READ.match(name):
+        return "read"
+    if _CHANGE.search(name):
+        return "change"
+    return "read" if _READ.search(name) else "run"
+
+
+def _span(data: dict[str, Any]) -> str:
+    both = data.get("view_range")
+    if isinstance(both, str):
+        both = parse(both)
+    if isinstance(both, list) and len(both) == 2:  # noqa: PLR2004 - a range has two ends
+        return f"{both[0]}-{both[1]}"
+    start = _number(data, _FROM_KEYS)
+    if start is None:
+        return ""
+    end = _number(data, _TO_KEYS)
+    return f"{start}-{end}" if end is not None else f"{start}-"

@@ -1,0 +1,66 @@
+"""Arguments that tell a call from others of its tool: where a label has no room for all, these go first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+from trajcompress.outcomes.compact import parse
+
+Apart: TypeAlias = Mapping[str, frozenset[str]]
+"""The names of such arguments, by all arguments of a call as they are written."""
+
+NOTHING_APART: Apart = MappingProxyType({})
+
+_READ_CHARS = 2_000
+_COMPARED = 12  # calls of a tool before one
+_INNER_KEYS = ("params", "parameters", "arguments", "args")
+
+
+def arguments_apart(calls: Iterable[tuple[str, str]]) -> Apart:
+    """Return by which arguments each call differs from that call of its tool, near it, that is most like it.
+
+    Calls that have but one argument, or no other of which is like them, are left out.
+
+    Args:
+        calls: the name of the tool, and its arguments as they are written.
+
+    >>> calls = [("go", '{"from": "A", "to": "B", "by": "car"}'), ("go", '{"from": "A", "to": "B", "by": "sea"}')]
+    >>> [sorted(keys) for keys in arguments_apart(calls).values()]
+    [['by'], ['by']]
+    """
+    given: dict[tuple[str, str], dict[str, dict[str, str]]] = {}
+    for tool, written in calls:
+        data = parse(written) if written[:1] == "{" and len(written) <= _READ_CHARS else None
+        if isinstance(data, dict):
+            inner, arguments = inner_call(data)
+            given.setdefault((tool, inner), {})[written] = {key: str(value) for key, value in arguments.items()}
+    apart: dict[str, frozenset[str]] = {}
+    for of_tool in given.values():
+        made = list(of_tool.items())
+        for place, (written, arguments) in enumerate(made):
+            for other, others in made[max(place - _COMPARED, 0) : place]:
+                differs = _differences(arguments, others)
+                if 2 * len(differs) <= len(arguments.keys() | others.keys()):
+                    for each in (written, other):
+                        if each not in apart or len(differs) < len(apart[each]):
+                            apart[each] = differs
+    return apart
+
+
+def inner_call(data: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return the name and the arguments of the call that a tool is to make, which calls others; else its own."""
+    if not isinstance(inner := data.get("tool_name"), str):
+        return "", data
+    inputs = (opened(data.get(key)) for key in _INNER_KEYS)
+    return inner, next((each for each in inputs if isinstance(each, dict)), {})
+
+
+def opened(value: Any) -> Any:
+    """Read an object that a text protocol wrote as JSON."""
+    return parse(value) if isinstance(value, str) and value.startswith("{") else value
+
+
+def _differences(one: Mapping[str, str], other: Mapping[str, str]) -> frozenset[str]:
+    return frozenset(key for key in one.keys() | other.keys() if one.get(key) != other.get(key))

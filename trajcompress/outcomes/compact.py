@@ -1,0 +1,82 @@
+"""JSON as one short line: what identifies and measures stays, structure and emptiness go."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from trajcompress.json_values import MAX_DEPTH, depth_of, parse_json
+from trajcompress.outcomes.text import shorten
+
+LIST_ITEMS = 4
+VALUE_CHARS = 80
+_DEPTH = 5
+
+
+def parse(text: str) -> Any:
+    """Parse JSON, or give the text itself where it is none, or nested deeper than rows may be."""
+    try:
+        value = parse_json(text, strict=False)
+    except ValueError:
+        return text
+    may_be_deep = text.count("[") + text.count("{") > MAX_DEPTH  # spares most a walk
+    return text if may_be_deep and depth_of(value) > MAX_DEPTH else value
+
+
+def compact(data: Any, limit: int) -> str:
+    """Write ``data`` as ``key=value`` pairs, about ``limit`` characters; a lone value stands without its key."""
+    if isinstance(data, dict):
+        kept = {key: value for key, value in data.items() if not is_empty(value)}
+        if len(kept) == 1:
+            return compact(next(iter(kept.values())), limit)
+        return pairs(kept, limit)
+    return shorten(data, limit) if isinstance(data, str) else _value(data, limit, _DEPTH)
+
+
+def is_empty(value: Any) -> bool:
+    """Whether a value says nothing."""
+    return value is None or (isinstance(value, str | list | dict) and not value)
+
+
+def pairs(data: dict[str, Any], limit: int, depth: int = _DEPTH) -> str:
+    """Write an object as ``key=value`` pairs."""
+    parts: list[str] = []
+    used = 0
+    # Scalars first: they say the most for their length.
+    for key, value in sorted(data.items(), key=lambda pair: isinstance(pair[1], dict | list)):
+        if is_empty(value):
+            continue
+        if used >= limit:
+            parts.append("…")
+            break
+        parts.append(f"{key}={_value(value, min(limit - used, limit), depth - 1)}")
+        used += len(parts[-1]) + 2
+    return ", ".join(parts)
+
+
+def _value(value: Any, limit: int, depth: int) -> str:
+    if isinstance(value, dict):
+        return f"({pairs(value, limit, depth)})" if depth > 0 else "(…)"
+    if isinstance(value, list):
+        return _row(value, limit, depth)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    text = str(value).replace("\n", " ")
+    cap = max(min(VALUE_CHARS, limit), 16)
+    return shorten(text, cap)
+
+
+def _row(values: list[Any], limit: int, depth: int) -> str:
+    """Write a list; of records after the first the values only, as their keys repeat."""
+    shown: list[str] = []
+    used = 0
+    for value in values:
+        if used >= limit or (isinstance(value, dict | list) and len(shown) == LIST_ITEMS) or depth <= 0:
+            break
+        if isinstance(value, dict) and shown:
+            fields = (_value(field, limit, depth - 1) for field in value.values() if not is_empty(field))
+            shown.append(", ".join(fields))
+        else:
+            shown.append(_value(value, limit, depth - 1))
+        used += len(shown[-1]) + 2
+    more = len(values) - len(shown)
+    return f"[{'; '.join(shown)}{f'; … {more} more' if more else ''}]"

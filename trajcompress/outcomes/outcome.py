@@ -1,0 +1,339 @@
+"""What came of an action: a tool's result in one phrase of its own words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from msgspec import Struct
+
+from trajcompress.facts.markup import unlinked
+from trajcompress.facts.next_turns import NOTHING_LATER
+from trajcompress.facts.parts import LEAST, Wanted, parts_with
+from trajcompress.facts.reading import mentions
+from trajcompress.facts.taken import STRONG
+from trajcompress.outcomes.action.actions import Action
+from trajcompress.outcomes.compact import parse
+from trajcompress.outcomes.contents import complaints, is_code, is_content, is_log, reads_markup
+from trajcompress.outcomes.page import is_page, visible
+from trajcompress.outcomes.printed.furniture import NOTHING_REPEATED, Repeated, telling_lines
+from trajcompress.outcomes.printed.known_forms import unmet
+from trajcompress.outcomes.printed.later import lines_used
+from trajcompress.outcomes.printed.reasons import own_lines, reasons
+from trajcompress.outcomes.printed.shown import (
+    GOES_BETWEEN,
+    in_order,
+    is_listing,
+    listed,
+    placed,
+    plain,
+    tells,
+    with_title,
+    without_number,
+)
+from trajcompress.outcomes.records.structured import read_structured
+from trajcompress.outcomes.reports.errors import (
+    beside_errors,
+    crash_of,
+    errors,
+    is_within,
+    last_errors,
+    leads_to_error,
+    library_frames,
+    marked_failures,
+    marked_passes,
+)
+from trajcompress.outcomes.reports.exits import exit_code
+from trajcompress.outcomes.reports.runners import NO_REPORT, RunReport, read_report, reasons_of_pytest
+from trajcompress.outcomes.text import (
+    LEAST_CHARS,
+    TRACEBACK,
+    clip,
+    joined,
+    one_line,
+    shorten,
+    uncoloured,
+    whole_pieces,
+    whole_sentences,
+)
+from trajcompress.outcomes.unwrap import unwrap
+from trajcompress.processes.late_patterns import late_re
+from trajcompress.transcript.text_protocols.feedback import killed_of, nag_of
+
+SAID_CHARS = 150
+"""What an outcome takes, where it may not take more."""
+
+_PARSED_CHARS = 60_000  # JSON up to this size is read whole
+_SNIPPET_CHARS = 100  # around one value that later turns use
+FAILED_CHARS = 240  # an error's reason may stand at its end
+_SHARE = 3  # of what may be said goes to the rest of a result where later turns use much of it
+
+_OPEN_FILE = late_re(r"\[File: ([^\s(]{1,300}) \((\d+) lines total\)\]")
+_DONE = late_re(
+    r"^(?:The file \S{1,300} has been|File (?:created|updated|written|saved|edited)|Text replaced"
+    r"|\[[\w./-]{1,80} (?:\(root-commit\) )?[0-9a-f]{6,12}\] |[^\n]{0,60}[Ss]uccessfully|Done\b)"
+    r"(?:[^\n.]|\.(?=\S)){0,160}",
+    re.MULTILINE,
+)
+_REFUSED = late_re(
+    r"\b(?:not (?:been )?(?:found|applied|allowed|permitted|unique|match|exist|replaced|changed|edited)"
+    r"|no (?:such|match\w*|changes?|space left)|already exists|denied|refused|rejected|failed|unable|can(?:no|')t"
+    r"|could(?: not|n't)|(?:must be|ensure it is) unique|(?:multiple|found (?:[2-9]|\d\d+)) (?:matches|occurrences)"
+    r"|not been read|modified since|read-only|(?:was|been) reverted|timed out|dry run|\Aaborted"
+    r"|0 (?:replacements?|changes|edits|files (?:changed|written))"
+    r"|(?:operation|command|request|edit|write)(?: was)? (?:cancell?ed|blocked)|cancell?ed by)\b",
+    re.IGNORECASE,
+)
+_TOOL_ERROR = "<tool_use_error>"  # of Claude Code
+_NOT_APPLIED = late_re(
+    r"^[^\n]{0,80}\b(?:edit has introduced new|(?:changes|edit) (?:have|has|was|were) (?:NOT|not) been applied"
+    r"|NOT been applied|No replacement was performed|did not apply|edit (?:was )?rejected)[^\n]{0,200}",
+    re.MULTILINE,
+)
+_FAULT = late_re(r"^- ([A-Z]\d{3} [^\n]{1,200})$", re.MULTILINE)
+_LOOKS_UP = ("get", "list", "check", "describe", "poll", "status", "fetch", "read")
+_FIRST_CHARS = 300
+_EDGE_CHARS = 2_000
+_BLANK = " \t\r\n"
+_PROMPT = late_re(
+    r"(?:\([\w.-]{1,40}\) )?(?:[\w.-]{1,40}@[\w.-]{1,60}:[~/][^\n#$%]{0,160}(?<! )[#$]|(?:ba)?sh-\d[\d.]{0,6}[#$]"
+    r"|\[[\w.-]{1,40}@[\w.-]{1,60} [^\s\]]{1,160}\][#$]|[\w.-]{1,40}@[\w.-]{1,60} [~/]\S{0,160} ?%)"
+)
+
+
+class Outcome(Struct, frozen=True):
+    """What a result says.
+
+    ``said`` is one line, ``size`` what was too long to be said; ``file`` is one that an editor shows. ``tests``: it
+    is the report of a test run.
+    """
+
+    said: str
+    size: str = ""
+    failed: bool = False
+    tests: bool = False
+    file: str | None = None
+
+
+def read(
+    text: str,
+    action: Action | None,
+    needed: Sequence[str] = (),
+    limit: int = SAID_CHARS,
+    repeated: Repeated = NOTHING_REPEATED,
+    *,
+    later: Wanted = NOTHING_LATER,
+    taken: Wanted = NOTHING_LATER,
+    most: int = 0,
+) -> Outcome:
+    """Read one result.
+
+    Args:
+        text: the result as it stands in the turn.
+        action: what it answers.
+        needed: what of it later turns use; told with the line or the sentence that it stands in.
+        limit: the most characters of what is said.
+        repeated: lines that other results have as well.
+        later: what the next turns bring in; lines that have it go first.
+        taken: what else later turns take from it.
+        most: the most characters of what is said where later turns take so much from it.
+    """
+    held = unwrap(text)
+    if nag := nag_of(held):
+        return Outcome(whole_sentences(one_line(nag), most or limit) or shorten(one_line(nag), limit), failed=True)
+    body = _without_echo(held, action)
+    most = max(most, limit)
+    wanted = {**taken, **(later if taken else {}), **dict.fromkeys(needed, 2 * STRONG)}
+    if len(body) <= _PARSED_CHARS and body[:1] in {"{", "["} and isinstance(data := parse(body), dict | list):
+        asked = action.target if action else ""
+        looked_up = action is not None and (action.kind == "read" or action.name.startswith(_LOOKS_UP))
+        makes = action is not None and action.kind == "change"
+        said_of = read_structured(data, {**later, **wanted}, limit, most, asked, looked_up=looked_up, makes=makes)
+        return Outcome(*said_of)
+    printed = uncoloured(body).replace("\r\n", "\n")
+    body = clip(whole := with_title(printed, repeated, needed))
+    size = printed.count("\n") + 1
+    report = _report(body, action, limit, repeated, later, whole=whole)
+    opened = _OPEN_FILE.search(body)
+    pieces, lined, page = report.pieces, [], is_page(body) and not reads_markup(action)
+    lines = "" if report.done else f"{size:,} lines" if size > 1 else ""
+    if not pieces and (report.listing or opened or is_code(action)):
+        lined = listed(whole[:_PARSED_CHARS], later)
+        lines = f"{opened[2]} lines total" if opened else lines
+    if not (pieces or lined or report.listing or opened) and (held or text.strip() or not text.strip(_BLANK)):
+        # else it is made of spaces that no shell prints
+        shown = visible(body) if page else body
+        pieces = plain(shown, action, limit, repeated, later, screen=whole is not printed)
+    said = in_order(whole, _fitting(lined, limit)) if lined else ""
+    tools = sum(len(piece) + 2 for piece in pieces if GOES_BETWEEN in piece)  # with their parameters
+    begin = whole_pieces if tools else joined
+    said = said or begin(pieces, max(limit, FAILED_CHARS, most // 5) if report.failed or tools else limit)
+    lines = lines or ("" if said else f"{len(text):,} characters")
+    if wanted and len(body) > len(said):
+        shown = visible(whole) if page and not lined else whole
+        room = max(limit // _SHARE, most // 6)
+        begun = limit if report.done else min(max(room, tools), limit)
+        lined = _fitting(lined, room)
+        first = said if report.failed or report.tests else in_order(whole, lined) or begin(pieces, begun)
+        hidden = library_frames(shown) if report.failed else []
+        change = f"\n{action.change}" if action else ""  # stands in the step, too
+        parts = [
+            each
+            for each in _parts(shown, wanted, first + change, most + len(change), needed)
+            if (not report.listing or tells(each[1])) and not is_within(each[0], hidden)
+        ]
+        if parts:
+            if not (lined or report.failed or report.tests):  # what is told in full is not begun before that
+                left = [piece for piece in pieces if not any(piece.strip("… ") in part for _, part in parts)]
+                apart = None if report.done else placed(shown, left, parts)
+                first, lined = begin(left, begun) if apart is None else "", _fitting(apart or [], room)
+            is_begun = any(first.rstrip("…") in one_line(part) for _, part in parts)
+            first = "" if lined or is_begun else first  # lines are told in their places
+            lined = [each for each in lined if not any(each[1].rstrip("…") in part for _, part in parts)]
+            told = in_order(shown, (*lined, *parts), most - sum(len(part) + 3 for _, part in (*lined, *parts)))
+            said = f"{first}; {told}" if first else told
+    lines = "" if size == 1 and said else lines
+    return Outcome(said, lines, report.failed, report.tests, opened[1] if opened else None)
+
+
+class _Report(NamedTuple):
+    """What a result reports in so many words: errors, figures of tests, a change that was made."""
+
+    pieces: list[str]
+    failed: bool
+    tests: bool
+    done: bool
+    listing: bool
+
+
+def _report(
+    body: str, action: Action | None, limit: int, repeated: Repeated, later: Wanted, *, whole: str
+) -> _Report:
+    listing, kind = is_listing(body), action.kind if action else "read"
+    held = is_content(body, action)
+    found, ran = _reported(whole, body, action, listing=listing, held=held)
+    code, tests = None if held else exit_code(body), ran.figures
+    killed = killed_of(body) or (crash_of(body) if kind == "run" else "")
+    bad_exit = f"exit code {code}" if code not in {None, "0"} else ""
+    done = _done(body) if kind == "change" else None
+    rejected = _not_applied(body) if kind == "change" else ""
+    refused = kind == "change" and not done and _is_refused(body)
+    if ran.failed and not (found or ran.failures):
+        found = reasons_of_pytest(body)
+    marked = marked_failures(body) if kind == "run" and not (found or ran.failed) else []
+    failed = bool((found and not held) or marked or bad_exit or refused or rejected or killed) or ran.failed
+    marked += marked_passes(body) if kind == "run" and not tests else []
+    why = ran.failures or last_errors(found, rejected)
+    why = [each for each in why if not any(each in other for other in why if other != each)]
+    pieces = [piece for piece in (killed, rejected, tests, *why, *marked, bad_exit) if piece]
+    if bad_exit and pieces == [bad_exit]:  # however often a command fails so
+        own = [line for line in telling_lines(body.splitlines(), NOTHING_REPEATED) if exit_code(line) is None]
+        first, *others = map(one_line, reasons(own) or [""])
+        others = [shorten(line, _SNIPPET_CHARS) for line in others]
+        room = FAILED_CHARS - sum(len(piece) + 2 for piece in (*others, bad_exit))
+        pieces = [piece for piece in (shorten(first, room), *others, bad_exit) if piece]
+    elif pieces and not rejected and len(body) > limit:  # an error is not all that came of it
+        may_tell = kind == "run" and found and not (tests or bad_exit)
+        own = telling_lines(beside_errors(body, pieces).splitlines(), repeated) if may_tell else []
+        if not own or sum(map(len, own)) > FAILED_CHARS:
+            hidden = library_frames(body)
+            used = [each.part for each in lines_used(body, later, 1) if not is_within(each.start, hidden)]
+            own = [_last_line(body) if own or not (failed or tests) else "", *used]
+        for line in filter(tells, map(one_line, own)):
+            is_told = any(line.rstrip("…") in piece or piece in line for piece in pieces)
+            pieces += [] if is_told or leads_to_error(line) else [line]
+    is_done = done is not None and not pieces
+    return _Report(
+        [one_line(done[0]), *unmet(body)] if done and is_done else pieces, failed, bool(tests), is_done, listing
+    )
+
+
+def _reported(
+    whole: str, body: str, action: Action | None, *, listing: bool, held: bool
+) -> tuple[list[str], RunReport]:
+    """Return errors and the report of a test run; of what a file holds only where that is a log."""
+    if held and not is_log(action):
+        return complaints(body, action), NO_REPORT
+    ran = read_report(whole, anywhere=action is not None and action.kind == "run")
+    return [] if listing and TRACEBACK not in body else errors(body), ran
+
+
+def _is_refused(body: str) -> bool:
+    begins = "\n".join(body[:_FIRST_CHARS].split("\n", 2)[:2])
+    return begins.startswith(_TOOL_ERROR) or begins[:5].upper() == "ERROR" or _REFUSED.search(begins) is not None
+
+
+def _last_line(body: str) -> str:
+    """Return how a text ends; nothing where its last line belongs to one before it."""
+    line = own_lines([line for line in body.rstrip()[-_EDGE_CHARS:].splitlines() if line.strip()] or [""])[-1]
+    return "" if line[:1].isspace() or not tells(line) else shorten(one_line(line), _SNIPPET_CHARS)
+
+
+def _fitting(lined: Sequence[tuple[int, str]], limit: int) -> list[tuple[int, str]]:
+    """Return the first of some lines that have room."""
+    found = []
+    for start, line in lined:
+        if limit < LEAST_CHARS:
+            break
+        found.append((start, shorten(line, limit)))
+        limit -= len(found[-1][1]) + 3
+    return found
+
+
+def _parts(body: str, wanted: Wanted, said: str, most: int, needed: Sequence[str]) -> list[tuple[int, str]]:
+    """Return lines and sentences that later turns take from a result, and that are not said already, with places."""
+    missing = {word: weight for word, weight in wanted.items() if word not in said or not mentions(said, word)}
+    room = most - len(said) - 2
+    least = LEAST if most > SAID_CHARS or not needed else 2 * STRONG
+    found: dict[str, int] = {}
+    for start, end in parts_with(body, missing, room, cost=3, least=least):
+        part = one_line(_shown(body[start:end], missing))
+        bare = without_number(part)
+        if part and (bare.rstrip(".") or part) not in said:
+            found.setdefault(part, start)
+    return [(start, part) for part, start in found.items()]
+
+
+def _shown(part: str, wanted: Wanted) -> str:
+    """Return a part without the addresses of its links, but for those that later turns use."""
+    short = unlinked(part)
+    return part if short != part and any(word in part and word not in short for word in wanted) else short
+
+
+def _done(body: str) -> re.Match[str] | None:
+    """Find where a tool says that a change was made: how the result begins, else the last such line."""
+    done = _DONE.match(body)
+    for later in _DONE.finditer(body) if done is None else ():
+        done = later
+    return done
+
+
+def _without_echo(text: str, action: Action | None) -> str:
+    """Drop a first line that repeats the command, and the prompt of a shell that waits for the next."""
+    if killed_of(text):
+        return text
+    rest, _, last = text.rstrip().rpartition("\n")
+    waits = bool(rest) and last.endswith(("#", "$", "%")) and _PROMPT.fullmatch(last) is not None
+    text = rest.rstrip() if waits else text
+    typed = action.target if action else ""
+    first = text[:_EDGE_CHARS].partition("\n")[0]
+    line = one_line(first)
+    if waits and len(first) == len(text) and _PROMPT.fullmatch(line.removesuffix(typed).rstrip()):
+        return ""  # nothing was printed
+    repeats = typed[:-1][:60] in line if typed.endswith("…") else line.endswith(typed)
+    repeats = repeats or (typed in line and _PROMPT.match(line) is not None)  # with what a harness waits for
+    return text[len(first) + 1 :] if " " in typed and repeats and len(first) < len(text) else text
+
+
+def _not_applied(body: str) -> str:
+    """Return why an editor did not apply an edit, where it says so."""
+    told = _NOT_APPLIED.search(body[:_EDGE_CHARS])
+    if told is None:
+        return ""
+    why = _FAULT.search(body, told.start(), told.start() + _EDGE_CHARS)
+    said = shorten(one_line(told[0]), _SNIPPET_CHARS)
+    if said.count("`") % 2:  # a block of lines is quoted, and what became of it stands behind that
+        behind = body[told.end() : told.end() + _EDGE_CHARS].partition("`")[2].partition("\n")[0]
+        said = f"{said.rstrip('…')} …`{shorten(behind.rstrip(), _SNIPPET_CHARS)}"
+    return f"{said}; {one_line(why[1])}" if why else said

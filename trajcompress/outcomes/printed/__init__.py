@@ -1,0 +1,1 @@
+"""What a result in plain text shows, in a few of its own lines."""

@@ -1,0 +1,1 @@
+"""What came of an action whose result is JSON."""

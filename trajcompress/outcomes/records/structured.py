@@ -1,0 +1,295 @@
+"""What came of an action whose result is JSON."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from trajcompress.facts.parts import Wanted, parts_with
+from trajcompress.facts.reading import mentions
+from trajcompress.facts.taken import STRONG
+from trajcompress.json_values import MAX_DEPTH
+from trajcompress.outcomes.compact import compact, is_empty
+from trajcompress.outcomes.page import shown_text
+from trajcompress.outcomes.records.failed_json import failure_in, failures
+from trajcompress.outcomes.records.raised import raised
+from trajcompress.outcomes.records.rest import Asked, cell, naming, tell_rest
+from trajcompress.outcomes.records.says_error import is_number
+from trajcompress.outcomes.records.told_values import FEW, Path, ToldValues, are_records, children
+from trajcompress.outcomes.text import LEAST_CHARS, joined, one_line, shorten
+from trajcompress.processes.late_patterns import late_re
+
+_SNIPPET_CHARS = 100  # of one value; of a longer one the sentences that later turns use
+_LEAST, _NEEDED = 1.5, 2 * STRONG  # what a word must tell to be looked for among values, and among keys
+_SCHEMA = frozenset({"type", "description"})
+_OF_FAILURE = frozenset({"status", "message", "msg", "reason", "detail", "details", "code", "success", "timestamp"})
+_REFUSED = late_re(r"reject|denied|refus|abort|cancel|declin|block|invalid|not[ _-]", re.IGNORECASE)
+_WRITTEN = late_re(
+    r"(?:\A|_)(?:applied|saved|replaced|replacements|(?:files|lines)_changed|files_written)\Z|\A[a-z]+Applied\Z"
+)
+_LIST_CHARS = 160
+_MOST_BESIDE = 2 * FEW  # lists of records
+_TABLE_CHARS = 300  # of records that are told all, though later turns use some of them
+
+
+def read_structured(
+    data: Any, wanted: Wanted, limit: int, most: int, asked: str = "", *, looked_up: bool = False, makes: bool = False
+) -> tuple[str, str, bool]:
+    """Read a JSON result: its error if it names one, then what later turns take from it, then its values.
+
+    Args:
+        data: the result.
+        wanted: what of it later turns use, and how much each tells: records that have it go before others.
+        limit: the most characters.
+        most: the most where later turns take so much from it.
+        asked: what it answers; texts that it repeats of that are left out.
+        makes: what was asked for makes something.
+        looked_up: it was asked how something stands, so that what it calls failed is that.
+
+    Returns:
+        What it says on one line, how many items it has if it is a list, and whether it says that something failed.
+    """
+    most = max(most, limit * 4 // 3)
+    asks = Asked(wanted, asked, makes)
+    why, beside = failure_in(data, limit)
+    if why:
+        return _with_rest(shorten(why, 2 * limit), beside, asks, limit, most), "", True
+    failed = isinstance(data, dict) and (_says_failed(data, looked_up=looked_up) or (makes and _is_undone(data)))
+    if failed and not any(isinstance(each, dict | list) and each for each in data.values()):
+        return shorten(f"failed: {one_line(compact(data, 2 * limit))}", 2 * limit), "", True
+    if failed_records := failures(data, limit):
+        return joined(failed_records, 2 * limit), "", True
+    said = _told(data, asks, limit, most)
+    size = f"{len(data)} items" if isinstance(data, list) and len(data) > 1 else ""
+    return f"failed: {said}" if failed else said, size, failed
+
+
+def _told(data: Any, asks: Asked, limit: int, most: int) -> str:
+    """Tell the values of JSON: all in short where that has room, else what later turns use, then what tells most."""
+    line = one_line(compact(data, limit)) or "empty"
+    if "…" not in line and len(line) <= limit:
+        return line
+    data = raised(_unwrapped(data))
+    told = ToldValues(data)
+    _tell_used(told, data, asks.wanted, most)
+    room = min(limit * 4 // 3, told.room(most))
+    tell_rest(told, (), data, asks, most - told.room(most) + room)
+    return told.line(most) or shorten(line, limit)
+
+
+def _with_rest(why: str, beside: dict[str, Any], asks: Asked, limit: int, most: int) -> str:
+    """Say why a call failed, then what else it gave, as far as there is room."""
+    room = limit * 8 // 5 - len(why) - 2
+    room = min(room, limit) * 3 // 4
+    if not beside or room < LEAST_CHARS:
+        return why
+    ((key, item), *others) = beside.items()
+    rest = _told(beside, asks, room, max(most - len(why) - 2, room))
+    return f"{why}; {key}={rest}" if not others and not isinstance(item, dict | list) else f"{why}; {rest}"
+
+
+def _says_failed(data: dict[str, Any], *, looked_up: bool) -> bool:
+    """Whether a result says that its call failed: a record that was looked up says of itself how it stands."""
+    if _is_false(data.get("success")) or (_is_false(data.get("ok")) and not looked_up):
+        return True
+    status = str(data.get("status", "")).lower()
+    others = sum(not is_empty(value) for key, value in data.items() if key not in _OF_FAILURE)
+    return status == "error" or (status in {"failed", "failure"} and not (looked_up and others))
+
+
+def _is_undone(data: dict[str, Any]) -> bool:
+    """Whether what was to be changed is not: somebody said no, or nothing of it was written."""
+    nothing = (value for key, value in data.items() if _WRITTEN.search(key))
+    return _REFUSED.search(str(data.get("status", ""))) is not None or any(
+        value in (0, "0") or _is_false(value) for value in nothing
+    )
+
+
+def _is_false(value: Any) -> bool:
+    return value is False or (isinstance(value, str) and value.lower() == "false")
+
+
+def _unwrapped(data: Any) -> Any:
+    """Return what the one key of an object holds, if that is a container."""
+    for _ in range(MAX_DEPTH):
+        kept = [value for value in data.values() if not is_empty(value)] if isinstance(data, dict) else []
+        if len(kept) != 1 or not isinstance(kept[0], dict | list):
+            break
+        data = kept[0]
+    return data
+
+
+class _Table(NamedTuple):
+    """What later turns use of records that stand side by side.
+
+    ``rows``: which of them, with what to tell of one of which no value is used. ``keys``: of what, ``inner``: of what
+    of an object that they hold; ``name``: the key of what names them, where they stand under no names.
+    """
+
+    rows: dict[Path, str]
+    keys: dict[str, None]
+    name: str | None
+    inner: dict[tuple[str, str], None]
+
+
+class _Used(NamedTuple):
+    """A value that later turns use: where it stands, and in which record of which among others."""
+
+    path: Path
+    text: str
+    needed: bool
+    row: Path | None
+
+
+def _least_of(value: Any) -> float:
+    """Return what the name of a value must tell: less where that is a parameter, as schemas of tools have them."""
+    return _LEAST if isinstance(value, dict) and not _SCHEMA.isdisjoint(value) else _NEEDED
+
+
+def _are_short(values: Sequence[Any]) -> bool:
+    """Whether a list of ids or names is short enough to be told whole."""
+    return (
+        all(isinstance(value, str | int) for value in values) and sum(len(str(v)) + 2 for v in values) <= _LIST_CHARS
+    )
+
+
+def _used_of(data: Any, wanted: Wanted, limit: int) -> Iterator[_Used]:
+    """Find the values of JSON that later turns use, and for a key that is needed its value."""
+    left = {word: weight for word, weight in wanted.items() if weight >= _LEAST}
+    waiting: list[tuple[Path, str, Any, Path | None]] = [((), "", data, None)]
+    size = 0
+    while waiting and left and size < limit:
+        path, key, value, row = waiting.pop()
+        named = bool(key) and left.get(key, 0.0) >= _least_of(value)
+        if named:
+            del left[key]
+            shown = shorten(one_line(compact(value, _SNIPPET_CHARS)), _SNIPPET_CHARS)
+            yield _Used(path, f"({shown})" if isinstance(value, dict) else shown, needed=True, row=row)
+        if named and (path != row or not _SCHEMA.isdisjoint(value)):
+            continue
+        if path and isinstance(value, list) and _are_short(value) and not left.keys().isdisjoint(map(str, value)):
+            left = {word: weight for word, weight in left.items() if word not in value}
+            yield _Used(path, one_line(compact(value, _LIST_CHARS)), needed=True, row=row)
+        elif isinstance(value, dict | list):
+            among = are_records(value)
+            inside = enumerate(children(value))
+            waiting += reversed(
+                [((*path, at), name, item, (*path, at) if among else row) for at, (name, item) in inside]
+            )
+        elif value is not None:
+            text = str(value)
+            if told := [word for word in left if word in text and mentions(text, word)]:
+                lines = [text]
+                if len(text) > _SNIPPET_CHARS:
+                    here = {word: wanted[word] for word in wanted if word in text}
+                    room = limit - size - LEAST_CHARS
+                    lines = [text[start:end] for start, end in parts_with(text, here, room, cost=3)]
+                needed = any(left[word] >= _NEEDED for word in told)
+                left = {word: weight for word, weight in left.items() if word not in told}
+                if lines:
+                    size += sum(map(len, lines))
+                    yield _Used(path, " … ".join(one_line(shown_text(line)) for line in lines), needed, row)
+
+
+def _tell_used(told: ToldValues, data: Any, wanted: Wanted, most: int) -> None:
+    """Tell what later turns use, what is needed first, and of records that have it what names them."""
+    tables: dict[Path, _Table] = {}
+    for used in sorted(_used_of(data, wanted, most), key=lambda each: not each.needed):
+        if used.row is None:
+            told.add(used.path, used.text, most)
+            continue
+        path = used.row[:-1]
+        if path not in tables:
+            label, first = told.items(path)[0]
+            tables[path] = _Table({}, {}, None if label else naming(first), {})
+        table = tables[path]
+        if used.path == used.row:
+            table.rows[used.row] = used.text
+        elif told.add(used.path, used.text, most):
+            table.rows.setdefault(used.row, "")
+            record = told.items(used.row)
+            depth = len(used.path) - len(used.row)
+            if depth == 1:
+                table.keys[record[used.path[-1]][0]] = None
+            elif depth == 2 and isinstance(record[used.path[-2]][1], dict):  # noqa: PLR2004 - of an object in it
+                table.inner[record[used.path[-2]][0], told.items(used.path[:-1])[used.path[-1]][0]] = None
+            for at, text in _cells(record, {table.name}):
+                told.add((*used.row, at), text, most)
+    _share_keys(told, tables)
+    seen: set[str] = set()
+    for path, table in sorted(tables.items()):
+        _tell_columns(told, path, table, most, seen)
+        _tell_figures(told, path, table, most)
+
+
+def _share_keys(told: ToldValues, tables: dict[Path, _Table]) -> None:
+    """Have lists that a list holds, such as the legs of several journeys, tell the same of their records."""
+    inside: dict[Path, list[_Table]] = {}
+    for path, table in tables.items():
+        if path and not told.items(path[:-1])[path[-1]][0]:
+            inside.setdefault(path[:-1], []).append(table)
+    for parent, beside in inside.items():
+        others = [(*parent, at) for at, (_, item) in enumerate(told.items(parent)) if are_records(item)]
+        if len(others) <= _MOST_BESIDE:
+            new = {path: _Table({}, {}, beside[0].name, {}) for path in others if path not in tables}
+            tables.update(new)
+            beside.extend(new.values())
+        keys = {key: None for table in beside for key in table.keys}
+        inner = {key: None for table in beside for key in table.inner}
+        for table in beside:
+            table.keys.update(keys)
+            table.inner.update(inner)
+
+
+def _tell_columns(told: ToldValues, path: Path, table: _Table, most: int, seen: set[str]) -> None:
+    """Tell of records that have used values what is used of one of them; of few records of all.
+
+    Of a record that is one of those ``seen`` before its name is told.
+    """
+    records = told.items(path)
+    keys = {table.name, *table.keys}
+    cells: dict[Path, list[tuple[int, str]]] = {}
+    size = 0
+    for number, (_, record) in enumerate(records):
+        row = (*path, number)
+        if row in table.rows or size <= _TABLE_CHARS or len(records) <= FEW:
+            cells[row] = _cells(children(record), {table.name} if repr(record) in seen else keys)
+            size += sum(len(text) + 2 for _, text in cells[row])
+    fits = size <= told.room(most) and (len(records) <= FEW or size <= _TABLE_CHARS)
+    for row in cells if fits else table.rows:
+        for at, text in cells[row]:
+            told.add((*row, at), text, most)
+        record = repr(records[row[-1]][1])
+        if record not in seen:
+            _tell_inner(told, row, table, most)
+        seen.add(record)
+        text = table.rows.get(row, "")
+        if not cells[row] and (text or records[row[-1]][0]):
+            told.add(row, text, most)
+
+
+def _tell_inner(told: ToldValues, row: Path, table: _Table, most: int) -> None:
+    """Tell of a record what is used of the objects that one beside it holds, such as one of its prices."""
+    for at, (key, value) in enumerate(told.items(row)) if table.inner else ():
+        if isinstance(value, dict):
+            for inner, (name, item) in enumerate(children(value)):
+                if (key, name) in table.inner and (text := cell(item)):
+                    told.add((*row, at, inner), text, most)
+
+
+def _tell_figures(told: ToldValues, path: Path, table: _Table, most: int) -> None:
+    """Tell what records come to that are told by their names, or by words alone: what is decided by is a figure."""
+    records = told.items(path)
+    figures = [key for _, record in records for key, value in children(record) if is_number(value)]
+    if not figures or not table.keys.keys().isdisjoint(figures):
+        return
+    for number, (_, record) in enumerate(records):
+        row = (*path, number)
+        for at, text in _cells(children(record), {figures[0]}) if row in told else ():
+            told.add((*row, at), text, most)
+
+
+def _cells(record: Sequence[tuple[str, Any]], keys: Collection[str | None]) -> list[tuple[int, str]]:
+    """Return what a record has under some keys, if that is short."""
+    return [(at, text) for at, (key, value) in enumerate(record) if key in keys and (text := cell(value))]

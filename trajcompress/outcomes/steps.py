@@ -1,0 +1,177 @@
+"""Steps: what ran and what came of it, one line for each call with its result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from trajcompress.formats.rewrite import result_texts
+from trajcompress.outcomes.action.actions import SHELLS, TARGET_CHARS, Action, describe, together
+from trajcompress.outcomes.action.apart import NOTHING_APART, Apart, arguments_apart
+from trajcompress.outcomes.action.labels import cut_label
+from trajcompress.outcomes.action.usual import NOTHING_USUAL, Usual, usual_arguments
+from trajcompress.outcomes.compact import parse
+from trajcompress.outcomes.outcome import Outcome
+from trajcompress.outcomes.text import LEAST_CHARS, harmless, one_line, shorten
+from trajcompress.processes.late_patterns import late_re
+from trajcompress.redact import redact
+from trajcompress.transcript.observations import without_aside
+from trajcompress.transcript.text_protocols.actions import find_actions
+from trajcompress.transcript.tool_groups import Place, match_results
+from trajcompress.transcript.trajectory import ToolCall, Turn
+
+_LABEL_CHARS = 90
+_HALF_TAG = late_re(r"\s*</?\w{0,40}…$")
+_MOST_RESULTS = 1_000  # in one turn
+_MOST_TOGETHER = 20  # calls that are described as one
+
+
+class Step(Struct, frozen=True):
+    """A call, and the text of its result: None where none came. ``turn`` is that of the call, or the result's own.
+
+    ``answered`` is the turn of the result.
+    """
+
+    turn: int
+    action: Action | None
+    name: str
+    result: str | None
+    answered: int | None = None
+
+
+def steps_of(turns: Sequence[Turn]) -> list[Step]:
+    """Return what ran in turns, in order, each with its result."""
+    results: dict[Place, str] = {}
+    answered: dict[Place, int] = {}
+    unasked: list[Step] = []
+    texts: dict[int, Sequence[str | None]] = {}
+    for match in match_results(turns):
+        index, number = match.result
+        if index not in texts:
+            texts[index] = _results_in(turns[index])
+        told = texts[index]
+        # One text may answer several calls; of several texts none goes to a call that it may not answer.
+        text = told[0] if len(told) == 1 else told[number] if number < len(told) else None
+        if text is None:
+            continue
+        if match.call is not None and (turns[match.call[0]].calls or match.by == "name"):
+            answered[match.call] = index
+            results[match.call] = f"{results[match.call]}\n{text}" if match.call in results else text
+        else:
+            unasked.append(Step(index, None, turns[index].name or "", text, index))
+    calls = calls_of(turns)
+    steps = [
+        Step(index, action_of(turn, number, calls), "", results.get((index, number)), answered.get((index, number)))
+        for index, turn in enumerate(turns)
+        for number in range(_actions_in(turn) or (index, 0) in results)
+    ]
+    return sorted([*steps, *unasked], key=lambda step: step.turn) if unasked else steps
+
+
+def _actions_in(turn: Turn) -> int:
+    """Return how many actions a turn makes; the calls of a text have one answer, so they are one."""
+    return min(len(turn.calls), 1) if turn.in_text else len(turn.calls)
+
+
+def _results_in(turn: Turn) -> Sequence[str | None]:
+    """Return the texts of a turn's results: of its text, as secrets are taken out of that, not of its message.
+
+    None is one that cannot be told from what stands beside it.
+    """
+    if "<tool_response>" in turn.text and (turn.in_text or len(turn.answers) > 1):
+        parts = turn.text.split("<tool_response>", _MOST_RESULTS)[1:]
+        return tuple(part.partition("</tool_response>")[0] for part in parts)
+    if turn.in_text:
+        return (without_aside(turn),)
+    if turn.role == "tool" and len(turn.answers) < 2:  # noqa: PLR2004 - it is the result
+        return (turn.text,)
+    found: list[str | None] = []
+    at = 0
+    for text in result_texts(turn):
+        clean = text if turn.text.startswith(text, at) else redact(text).text
+        place = turn.text.find(clean, at)
+        found.append(clean if place >= 0 else None)
+        at = max(place + len(clean), at)
+    return found or (turn.text,)
+
+
+class Calls(Struct, frozen=True):
+    """What is known of the calls of some turns: arguments that most have, and those that tell each from others."""
+
+    usual: Usual = NOTHING_USUAL
+    apart: Apart = NOTHING_APART
+
+
+_UNKNOWN = Calls()
+
+
+def calls_of(turns: Iterable[Turn]) -> Calls:
+    """Read the calls of some turns."""
+    calls = [(call.name, call.arguments) for turn in turns for call in turn.calls]
+    return Calls(usual_arguments(calls), arguments_apart(calls))
+
+
+def action_of(turn: Turn, number: int, calls: Calls = _UNKNOWN) -> Action:
+    """Describe a call of a turn; where an agent calls another by its name, what it says to it is the call.
+
+    Several in one text have one answer, so they are one action.
+    """
+    if not turn.calls:
+        return Action("", shorten(one_line(turn.text[: TARGET_CHARS * 2]), TARGET_CHARS), "run")
+    if turn.in_text and len(turn.calls) > 1:
+        return together([_action_of(call, calls) for call in turn.calls[:_MOST_TOGETHER]], len(turn.calls))
+    return _action_of(turn.calls[number], calls)
+
+
+def _action_of(call: ToolCall, calls: Calls) -> Action:
+    if not call.name and (acted := find_actions(call.arguments)) and acted.calls:  # another form, in tags of a call
+        call = call if " " in acted.calls[0].name else acted.calls[0]
+    return describe(call.name, parse(call.arguments), calls.usual, calls.apart.get(call.arguments, frozenset()))
+
+
+def label_of(
+    action: Action | None, name: str, limit: int = _LABEL_CHARS, change_chars: int = 0, *, full: bool = False
+) -> str:
+    """Say what ran: the command of a shell, else the tool and what it was used on.
+
+    Args:
+        action: the call.
+        name: of the tool, where there is no call.
+        limit: the most characters.
+        change_chars: the most that what an edit brings in takes besides.
+        full: what most calls are given is said as well, behind the rest: no turn says it.
+    """
+    if action is None:
+        return shorten(one_line(name), limit)
+    shell = action.name.lower() in SHELLS and action.target
+    label = action.target if shell else f"{action.name or name} {action.target}".strip()
+    label += f", {action.beside}" if full and action.beside else ""
+    if "<" in label:  # what goes anyway takes no room
+        label = _HALF_TAG.sub("…", one_line(harmless(label)))
+    change = f" «{action.change}»" if action.change else ""
+    span = f" (lines {action.span})" if action.span else ""
+    if len(label) + len(span) + len(change) > limit:
+        label = without_folders(label, action)
+    is_command = shell or not (action.name or name)
+    label = cut_label(label, limit - len(span), command=bool(is_command)).replace("……", "…")
+    room = max(limit - len(label) - len(span), change_chars)
+    if len(change) > room:
+        change = f" «{shorten(action.change, room - 3)}»" if room > LEAST_CHARS else ""
+    return f"{label}{span}{change}"
+
+
+def without_folders(text: str, action: Action | None) -> str:
+    """Name files that an action is about by their names alone, once its own turn or label has said where they are."""
+    for path in action.files if action else ():
+        folder, slash, name = path.rpartition("/")
+        text = text.replace(path, f"…/{name}") if slash and len(folder) > 1 else text
+    return text
+
+
+def written(label: str, outcome: Outcome | None) -> str:
+    """Write a step: what ran → what came of it."""
+    if outcome is None:
+        return label
+    came = outcome.said or outcome.size
+    return f"{label} → {came or 'no output'}" if label else came

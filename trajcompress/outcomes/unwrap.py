@@ -1,0 +1,112 @@
+"""What a tool itself said: a result without what harness and protocol put around it."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from typing import Any
+
+from trajcompress.outcomes.compact import parse
+from trajcompress.outcomes.reports.exits import exit_code
+from trajcompress.processes.late_patterns import late_re
+from trajcompress.transcript.text_protocols.observation_parts import in_observation
+
+_BESIDE = "<environment_details>"
+_BESIDE_END = "</environment_details>"
+_ASKS_ON = "\n\nUSER'S INPUT\n----"  # as LangChain's conversational agent does behind a result
+_NEXT_CHARS = 300
+_NEXT = late_re(  # what harnesses ask for behind each result
+    r"\n\s{0,8}(?:What's the next step that you will do\b[^\n]{0,80}|Give me one action\."
+    r"|Are you sure you want to mark the task as complete\?[^\n]{0,200})\s{0,8}\Z"
+)
+_NAMED_CHARS = 1_000_000  # of a result that names its tool, and holds one text
+_WRAPPED = late_re(r"TextContent\(type='text', text=('|\")")
+_INNER = late_re(r'"type":\s*"text",\s*"text":\s*"')
+_NAMED = late_re(r"\s{0,8}\{\s{0,8}\"(?:name|tool_call_id|role|id)\"\s{0,4}:")
+_FENCE, _PAIR = "```", 2
+_OPENED = late_re(  # what stands behind it else is the beginning of what was printed
+    r"\s{0,4}```(?:json|python|py|bash|sh|shell|console|te?xt|plaintext|output|xml|html|ya?ml|csv|sql|markdown|md|diff|log)?"
+    r"[ \t]{0,4}\r?\n",
+    re.IGNORECASE,
+)
+_OF_SHELL = late_re(r'\s{0,8}\{[^{}]{0,300}?"(?:std(?:out|err)|output|logs?)"\s{0,4}:')
+_PRINTED = ("stdout", "output", "log", "logs", "stderr")  # in this order
+_CODES = ("exit_code", "exitCode", "exitcode", "returncode", "return_code", "returnCode", "exit_status", "code")
+_SHOWN = late_re(
+    r"\s{0,4}Here's the result of running [^\n]{0,400}\n"
+    r"|\s{0,4}(?:[A-Z][^\n:]{0,80}:\s{1,4})?Command \S{1,80} returned:\s{1,4}(?=\S)"  # AutoGPT's
+    r"|(?:Content type [^\n]{0,120}? cannot be simplified to markdown, but here is the raw content:(?:\s|\\n){1,4})?"
+    r"Contents of https?://[^\s\\]{1,2000}:(?:\s|\\n){1,4}(?=\S)"  # of MCP's server that fetches
+)
+
+
+def unwrap(text: str) -> str:
+    """Take off what harness and protocol put around the tool's own words, and a tool around those of its shell."""
+    if (beside := text.rfind(_BESIDE)) > 0 and text.rstrip().endswith(_BESIDE_END):
+        text = text[:beside].rstrip()  # what an editor has open is said in each turn
+    if _ASKS_ON in text:
+        text = text[: text.find(_ASKS_ON)]
+    body = _unwrapped(text)
+    body = body if body == text else _unwrapped(body)
+    return _NEXT.sub("", body) if "?" in body[-_NEXT_CHARS:] or body.endswith("action.") else body
+
+
+def _unwrapped(text: str) -> str:
+    text = _named_content(text)
+    if _OF_SHELL.match(text) and (printed := _printed(parse(text.strip()))) is not None:
+        return printed
+    if "TextContent(" in text[:200] and (wrapped := _WRAPPED.search(text[:200])):
+        end = text.rfind(wrapped[1] + ", annotations=")
+        text = _content(_unquote(text[wrapped.end() : end if end > 0 else len(text)], wrapped[1]))
+    start, end, _ = in_observation(text)
+    if shown := _SHOWN.match(text, start):
+        start = min(shown.end(), end)
+    body = text[start:end].rstrip()
+    if body.endswith(f"\n{_FENCE}") and body.count(_FENCE) == _PAIR and (opened := _OPENED.match(body)):
+        start, end = start + opened.end(), start + len(body) - len(_FENCE)
+    if (code := exit_code(text)) not in {None, "0"} and exit_code(text[start:end]) is None:
+        return f"{text[start:end].strip()}\nexit code: {code}"
+    return text[start:end].strip()
+
+
+def _named_content(text: str) -> str:
+    """Give the content of a result that names its tool, as those in ``<tool_response>`` tags may."""
+    if _NAMED.match(text) is None or len(text) > _NAMED_CHARS or not isinstance(data := parse(text.strip()), dict):
+        return text
+    content = data.get("content")
+    if not data.keys() <= {"name", "content", "role", "id", "tool_call_id"} or content is None:
+        return text
+    return content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+
+
+def _printed(data: Any) -> str | None:
+    """Give what a command printed where its streams are fields of an object, with how it ended; None of another."""
+    if not isinstance(data, dict):
+        return None
+    held = {**meta, **data} if isinstance(meta := data.get("metadata"), dict) else data
+    code = next((value for key in _CODES if isinstance(value := held.get(key), int)), None)
+    texts = [text for key in _PRINTED if isinstance(text := data.get(key), str)]
+    if not texts or (code is None and not data.keys() & {"stdout", "stderr"}):
+        return None
+    printed = [text.strip("\n") for text in texts if text.strip()]
+    if isinstance(error := data.get("error"), str) and error not in "".join(printed):
+        printed.append(f"Error: {error}")
+    return "\n".join([*printed, *([f"exit code: {code}"] if code else [])])
+
+
+def _unquote(text: str, quote: str) -> str:
+    """Undo Python's quoting of a string; one that was cut stays readable."""
+    try:
+        return str(ast.literal_eval(f"{quote}{text.replace(chr(10), ' ')}{quote}"))
+    except (ValueError, SyntaxError, MemoryError):
+        return text.replace("\\n", "\n")
+
+
+def _content(text: str) -> str:
+    """Give the text parts of an MCP result, where it is one."""
+    data = parse(text) if text[:1] == "{" else None
+    if not isinstance(data, dict) or not isinstance(parts := data.get("content"), list):
+        cut = _INNER.search(text[:400])  # a result whose end was cut off is no JSON any more
+        return text[cut.end() :].replace("\\n", "\n").replace('\\"', '"') if cut else text
+    return "\n".join(str(part["text"]) for part in parts if isinstance(part, dict) and "text" in part) or text

@@ -1,0 +1,1 @@
+"""Agents whose actions and observations are plain text: how either is known."""

@@ -1,0 +1,73 @@
+"""What a harness says of an action: that it could not be read, was wrong, or did nothing; and of an answer. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from trajcompress.processes.late_patterns import late_re
+from trajcompress.transcript.text_protocols.observation_parts import BEGIN_CHARS
+
+_FEEDBACK = late_re(  # of small letters, as case that does not matter takes three times as long
+    r"(?:your (?:last |previous )?(?:output|response|command|action|message|proposed|edit|input|code|plan|move|guess"
+    r"|choice|selection)\b.{0,80}\b"
+    r"(?:not|error|invalid|fail\w*|empty|could|introduced|incorrect)|invalid (?:action|format|command|response|json)"
+    r"|(?:no|exactly one|more than one|multiple) (?:valid |\w{2,6} )?(?:action|command|code|code block"
+    r"|function|tool)s?\b"
+    r"|(?:action|command|move|request) (?:is |was )?(?:not recogni[sz]ed|ambiguous|illegal|not (?:valid|allowed"
+    r"|available|understood))"
+    r"|your answer is (?:wrong|correct|incorrect)|\byou have \d{1,3} (?:steps?|tries|attempts?|guesses|turns?) left"
+    r"|(?:could|can) ?not (?:be )?(?:read|parsed?|understand|understood)\b|\bdid not understand\b"
+    r"|\bone [^.\n]{1,20} at a time"
+    r"|\b(?:patch|edit|change|diff)s? (?:was|were|has been|have been|could not be)(?: successfully)? applied\b"
+    r"|\A\s{0,8}(?:all tests passed|error while running)\b"
+    r"|ambiguous (?:request|command|action)|please (?:check|choose|select|enter|pick) (?:\w+ ){0,6}?(?:action"
+    r"|command|number|option|move|function|name|format|parameter|argument|spelling)s?\b"
+    r"|(?:please|try to) (?:choose|resubmit|submit|guess|move|act) (?:again|a valid)|\binvalid move\b"
+    r"|格式错误|请重新(?:输入|选择|提交)|\boutput of [\w.-]{1,30} is as follows|(?:failed to compile|had errors"
+    r"|did not (?:compile|pass)|tests? failed)\b"
+    r"[^\n]{0,40}please (?:fix|correct|try|revise)"
+    r"|format(?:ting)? error|parsing error|failed to (?:match|parse)|you did not use|fix any (?:\w+ )?errors"
+    r"|(?:please"
+    r"|must|should) (?:always )?(?:include|provide|respond|output|use|continue)\b.{0,80}"
+    r"\b(?:exactly one|one of|action|command|format|block|tool|task)s?"
+    r"|(?:nothing|no) (?:happens|happened|effect|output)\b)",
+    re.DOTALL,
+)
+_NAG = late_re(
+    r"\s{0,8}(?:\[ERROR\] You did not use a tool|Your (?:last |previous )?(?:output|response) was not formatted"
+    r" correctly|Please always provide EXACTLY|Previous response had parsing errors|Please continue working on the"
+    r" task|I don't understand your input|You did not use|No SQL code was found)"
+)
+_KILLED = late_re(r"The last command <command>.{0,4000}?</command> (timed out[^\n.]{0,60})", re.DOTALL)
+_MYSELF = late_re(r"\b(?:I|I'd|I'm|I've|I'll|my|me|mine)\b")
+SUBMITTED = frozenset({"submit", "finish", "finished", "submission", "提交", "完成"})
+"""Actions that hand in an answer, which the environment may judge."""
+_VERDICT = late_re(
+    r"\s{0,8}(?:(?:in)?correct|wrong|right|accepted|rejected|congratulations|sorry|reward|score|episode"
+    r"|game over|success"
+    r"|failed|passed|your (?:answer|solution|submission|flag|sql|query|code|patch)|(?:the )?(?:task|answer|flag"
+    r"|solution|submission)\b)",
+    re.IGNORECASE,
+)
+
+
+def is_feedback(text: str) -> bool:
+    """Whether a text begins with what a harness says of an action, and no person speaks of themselves in it."""
+    begin = text[:BEGIN_CHARS]
+    return _FEEDBACK.search(begin.lower()) is not None and _MYSELF.search(begin) is None
+
+
+def nag_of(text: str) -> str:
+    """Return what a harness first says where it says no more than that it could not read a turn; else nothing."""
+    return text.strip().partition("\n\n")[0] if _NAG.match(text) else ""
+
+
+def killed_of(text: str) -> str:
+    """Return how a harness says, before all else, that it killed a command; nothing where it did not."""
+    killed = _KILLED.match(text)
+    return killed[1] if killed else ""
+
+
+def is_verdict(text: str) -> bool:
+    """Whether a text begins as what judges an answer."""
+    return _VERDICT.match(text) is not None

@@ -1,0 +1,230 @@
+"""Calls of text protocols: what an action says, as a name with arguments. Pure.
+
+As JSON, as ``name[…]`` or ``name(…)``, as a line with flags, or as code that is run.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from typing import Any
+
+from trajcompress.json_values import parse_json
+from trajcompress.processes.late_patterns import late_re
+from trajcompress.transcript.text_protocols.command_lines import flagged
+from trajcompress.transcript.trajectory import ToolCall
+
+_JSON_CHARS = 200_000
+_BRACKETS = late_re(r"([A-Za-z_][\w.-]{0,80})\s?([\[(])(.*)[\])]\s{0,4}\Z", re.DOTALL)
+_INVOKED = late_re(r"[A-Za-z_]\w{0,80}\(")
+_CODE_CHARS = 40_000
+_ESCAPE = late_re(r"\\(.)", re.DOTALL)
+_ESCAPES = frozenset("\\'\"abfnrtv\n01234567xuUN")
+_KEYED = late_re(r"[A-Za-z_]\w{0,40}=")
+_NEXT_KEY = late_re(r", ?(?=[A-Za-z_]\w{0,40}=)")
+_PYTHONS = frozenset({"python", "py", "ipython", "python3"})
+
+_NAME_KEYS = ("name", "tool", "tool_name", "action", "function", "command", "action_name", "api")
+_NAME_KEYS_ELSEWHERE = frozenset(
+    (  # noqa: SIM905 - a literal of strings would fill a screen
+        "cmd 动作 操作 行动 工具 命令 行動 アクション コマンド ツール 행동 동작 명령 도구 aktion befehl werkzeug"
+        " acción accion herramienta azione strumento ação acao ferramenta outil действие команда инструмент"
+    ).split()
+)
+_ARGUMENT_KEYS = (
+    "arguments",
+    "args",
+    "parameters",
+    "params",
+    "action_input",
+    "tool_input",
+    "input",
+    "kwargs",
+    "action_args",
+)
+
+_LANGUAGES = ("sql", "bash", "shell", "python", "code")
+_LIST_KEYS = ("action", "actions", "calls", "tool_calls", "function_calls")
+
+FINAL = frozenset(
+    (  # noqa: SIM905 - a literal of strings would fill a screen
+        "finish finished submit answer final_answer final done complete completed respond response reply"
+        " message say ask ask_user ask_followup_question followup talk talk_to_user speak stop exit terminate"
+        " quit end task_complete attempt_completion send_msg_to_user report_infeasible finish_task"
+        " complete_task return 询问用户 提问 回复用户 回复 回答 最终答案 完成 结束 提交 回答する 終了 답변"
+        " dire parler sagen falar dizer decir hablar preguntar perguntar demander fragen report tell speak"
+        " сказать ответить спросить 说 说话 話す 発話 報告"
+        " 질문 질문하기 완료 종료 nachfragen frage fragen antworten fertig terminer répondre terminar"
+        " responder"
+    ).split()
+)
+"""Actions that hand over to the person: what follows need not be an observation."""
+
+
+def new_call(name: str, arguments: Any) -> ToolCall:
+    """Make a call that stands in a text; arguments that are no text become JSON."""
+    written = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+    return ToolCall(None, name, written, in_text=True)
+
+
+def script_call(language: str, code: str) -> ToolCall:
+    """Make the call that runs code: that of the tool which the code does no more than call, else of its language."""
+    language = language.lower()
+    code = code.strip("\n")
+    if language in _PYTHONS:
+        return _invoked(code) or new_call(language, {"code": code})
+    if language in {"javascript", "js"}:
+        return new_call(language, {"code": code})
+    tool = flagged(code)
+    return new_call(*tool) if tool else new_call(language, {"command": code})
+
+
+def named_calls(body: str) -> tuple[ToolCall, ...]:
+    """Read calls: as JSON, or one as ``name[arguments]`` or ``name(arguments)``."""
+    body = body.strip().strip("`").strip()
+    if body[:1] in {"{", "["} and (found := json_calls(body)):
+        return found
+    first = body.partition("\n")[0] if body.count("\n") and not body.endswith((")", "]")) else body
+    if match := _BRACKETS.match(first):
+        if match[2] == "[" and 0 <= match[3].find("]") < match[3].find("["):  # each argument has brackets of its own
+            return (new_call(match[1], first[match.start(2) :].strip()),)
+        called = _invoked(first) if match[2] == "(" else None
+        return (called or new_call(match[1], _keyed(json_or_text(match[3].strip()))),)
+    return ()
+
+
+def invocations(text: str) -> tuple[ToolCall, ...]:
+    """Read a Python list of calls, as Llama writes them; nothing where any of it is no call of literals by name."""
+    text = text.strip()
+    if text[:1] != "[" or not text.endswith(")]") or len(text) > _CODE_CHARS or not _INVOKED.match(text[1:].lstrip()):
+        return ()
+    try:
+        listed = ast.parse(_ESCAPE.sub(_as_python_reads, text), mode="eval").body
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return ()
+    calls = [_called(each) for each in listed.elts] if isinstance(listed, ast.List) else []
+    return tuple(call for call in calls if call) if all(calls) else ()
+
+
+def _invoked(code: str) -> ToolCall | None:
+    """Read code that is one call with literal arguments, each with its name; None for any other."""
+    code = code.strip()
+    if len(code) > _CODE_CHARS or not code.endswith(")") or not _INVOKED.match(code):
+        return None
+    try:
+        return _called(ast.parse(_ESCAPE.sub(_as_python_reads, code), mode="eval").body)
+    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
+        return None
+
+
+def _called(called: ast.expr) -> ToolCall | None:
+    try:
+        if not isinstance(called, ast.Call) or not isinstance(called.func, ast.Name) or called.args:
+            return None
+        given = {each.arg: ast.literal_eval(each.value) for each in called.keywords if each.arg is not None}
+        written = json.dumps(given, ensure_ascii=False)
+    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
+        return None
+    return new_call(called.func.id, written) if len(given) == len(called.keywords) else None
+
+
+def _as_python_reads(escape: re.Match[str]) -> str:
+    """Write an escape that Python does not know as Python reads it, which it warns of; filters are everybody's."""
+    return escape[0] if escape[1] in _ESCAPES else f"\\{escape[0]}"
+
+
+def _keyed(given: Any) -> Any:
+    """Read ``key=value, key=value`` as an object."""
+    if not isinstance(given, str) or not _KEYED.match(given):
+        return given
+    pairs = [pair.partition("=") for pair in _NEXT_KEY.split(given)]
+    return {key: value for key, _, value in pairs}
+
+
+def json_or_text(text: str) -> Any:
+    """Read arguments as JSON where they are."""
+    text = text.strip().strip("`").strip() if "```" in text else text.strip()
+    text = text.removeprefix("json\n")
+    if text[:1] in {"{", "["} and (data := _parsed(text)) is not None:
+        return data
+    return text
+
+
+def json_calls(text: str) -> tuple[ToolCall, ...]:
+    """Read JSON that names a tool, or several; nothing where any part of it does not."""
+    data = _parsed(text)
+    listed = (
+        next((data[key] for key in _LIST_KEYS if isinstance(data.get(key), list)), None)
+        if isinstance(data, dict)
+        else None
+    )
+    if (
+        listed
+        and (calls := tuple(call for each in listed if (call := _listed_call(each))))
+        and len(calls) == len(listed)
+    ):
+        return calls
+    items = data if isinstance(data, list) else [data]
+    calls = tuple(call for item in items if isinstance(item, dict) and (call := _json_call(item)))
+    return calls if len(calls) == len(items) else ()
+
+
+def json_script(text: str) -> ToolCall | None:
+    """Read the code that a JSON object holds under its language, as ``{"thought": …, "sql": …}``."""
+    data = _parsed(text)
+    key = (
+        next((key for key in _LANGUAGES if isinstance(data.get(key), str)), None) if isinstance(data, dict) else None
+    )
+    return script_call(key, data[key]) if key and data[key].strip() else None
+
+
+def _listed_call(data: Any) -> ToolCall | None:
+    """Read a call of a list of them: as others, or as an object of its arguments under its name alone."""
+    if not isinstance(data, dict):
+        return None
+    if len(data) == 1 and isinstance(given := next(iter(data.values())), dict | None):
+        name = next(iter(data))
+        return new_call(name, given or {}) if name.replace("-", "_").isidentifier() else None
+    return _json_call(data)
+
+
+def _json_call(data: dict[str, Any]) -> ToolCall | None:
+    if isinstance(typed := data.get("commands"), list):  # what is typed into a terminal, one after the other
+        keys = [key["keystrokes"] if isinstance(key, dict) and "keystrokes" in key else key for key in typed]
+        return new_call("", {"command": "\n".join(str(key).rstrip("\n") for key in keys)})
+    inner = data.get("command", data.get("tool", data.get("action", data.get("function"))))
+    if isinstance(inner, dict) and isinstance(inner.get("name"), str):
+        return _json_call(inner)
+    key = next((key for key in _NAME_KEYS if isinstance(data.get(key), str) and data[key].strip()), None)
+    if key is None and isinstance(next((data[name] for name in _ARGUMENT_KEYS if name in data), None), dict):
+        key = next((key for key, value in data.items() if _is_tool(key, value)), None)  # in another language
+    key = key or next((name for name in data if name in _NAME_KEYS_ELSEWHERE and _is_tool(name, data[name])), None)
+    if key is None:
+        return None
+    given = next((data[name] for name in _ARGUMENT_KEYS if name in data), None)
+    rest = {name: value for name, value in data.items() if name != key and not _is_thought(name)}
+    if given is None and not rest and key in {"name", "function", "api"}:
+        return None
+    if given is None and key == "name":
+        return None
+    return new_call(str(data[key]), rest if given is None else given)
+
+
+def _is_tool(key: str, value: Any) -> bool:
+    return (
+        isinstance(value, str) and value.replace("-", "_").replace(".", "_").isidentifier() and not _is_thought(key)
+    )
+
+
+def _is_thought(key: str) -> bool:
+    return key.lower().startswith(("thought", "think", "reason", "explanation", "plan", "criticism", "speak"))
+
+
+def _parsed(text: str) -> Any:
+    if len(text) > _JSON_CHARS:
+        return None
+    try:
+        return parse_json(text, strict=False)
+    except ValueError:
+        return None
