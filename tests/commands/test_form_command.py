@@ -317,3 +317,19 @@ def test_calls_that_the_chat_template_shows_nothing_of_are_said(tmp_path, make_t
     said += ["-o", "out"] if command == "compress" else []
     lines = [line for line in run_here(*said, cwd=tmp_path).stderr.splitlines() if "tool calls are counted" in line]
     assert [line.partition(":")[0] for line in lines] == ["calls.jsonl"]
+
+
+def test_agents_that_are_asked_by_name_are_valid_for_llama_factory_and_noted(desk):
+    """Its converter takes what answers words; that no call waits for it is no fault of the row."""
+    asks, answers = {"role": "Boss (-> Web)", "content": "look"}, {"role": "Web", "content": "a page"}
+    said = {"role": "Boss (thought)", "content": "It is there."}
+    desk.write("a.jsonl", [{"messages": [{"role": "human", "content": "go"}, asks, answers, said]}])
+    assert desk.compress("a.jsonl", "-o", "out", "--for", "llama-factory").code == 0
+    assert read_metrics(desk.path("out"))[0]["output_faults"] is None
+    assert [turn["from"] for turn in read_rows(desk.path("out"))[0]["conversations"]][2:] == ["observation", "gpt"]
+    checked = run_here("check", "out", "--for", "llama-factory", "--json", cwd=desk.folder)
+    assert (checked.code, list(checked.json["violations"]), list(checked.json["notes"])) == (
+        0,
+        [],
+        ["result_of_words"],
+    )

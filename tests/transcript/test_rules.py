@@ -14,7 +14,7 @@ from trajcompress.settings.choices import Target
 from trajcompress.transcript.targets import fits_between
 from trajcompress.transcript.tool_groups import allowed_cuts, answers_each_call
 from trajcompress.transcript.validity import exchange_faults, violations
-from trajcompress.transcript.violation import MEANINGS, Kind
+from trajcompress.transcript.violation import MEANINGS, NOTES, Kind
 
 TARGETS = get_args(Target)
 
@@ -22,6 +22,7 @@ SYSTEM = {"role": "system", "content": "Be brief."}
 USER = {"role": "user", "content": "go"}
 SAY = {"role": "assistant", "content": "done"}
 NINE = "abcdefgh1"
+NOTED = "result_of_words"
 
 
 def calls(*ids, content=None, **function):
@@ -119,6 +120,36 @@ def test_sharegpt_keys_are_named_once(target):
 )
 def test_what_holds_everywhere(messages, expected):
     assert kinds("template", *messages) == expected
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_result_that_answers_words_is_noted_where_nobody_pairs_it_with_a_call(target):
+    """Of trainers' loaders none looks for its call; an API and mistral-common do."""
+    paired = target in {"openai", "mistral"}
+    found = [each for each in kinds(target, USER, SAY, result(None), SAY) if each in {"orphan_tool_result", NOTED}]
+    assert found == ["orphan_tool_result" if paired else NOTED]
+    assert NOTED in NOTES
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [SEEN, GPT],
+        [ASK, USE, SEEN, SEEN, GPT],
+        [USER, SAY, result("a"), SAY],
+        [USER, call("a"), result("a"), result(None), SAY],
+    ],
+)
+def test_a_result_that_lost_its_call_answers_no_words(messages):
+    assert "orphan_tool_result" in kinds("llama-factory", *messages)
+
+
+def test_a_result_without_a_call_says_what_it_is_and_what_helps():
+    named = [USER, {"role": "Boss (-> Web)", "content": "look"}, {"role": "Web", "content": "page"}, SAY]
+    (found,) = [each for each in violations(read(named).turns, "template") if each.kind == NOTED]
+    assert (found.turn, found.detail) == (2, "'Web' is read as a tool; --role-map 'Web'=user reads it as a request")
+    (found,) = violations(read([USER, result(None), SAY]).turns, "template")
+    assert found.detail == "'tool' without an id, and no call is open"
 
 
 def test_where_and_why():

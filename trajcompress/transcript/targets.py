@@ -29,6 +29,7 @@ class Demands(Struct, frozen=True):
     turns, tool use left aside, of which there are notes alone; ``parity`` counts tool use too. ``leading_system``: a
     system turn is the first, or stands behind one of ``system_behind``. ``renders``: it feeds a chat template, which
     has its own say. ``calls_in_a_row``: calls made at once may stand in several assistant turns.
+    ``pairs_results``: a result has to answer a call; others take one that answers words, as of agents called by name.
     ``joins``: assistant turns in a row are one to it, which has to say something; ``words_beside_calls``: it may have
     calls, too. ``turn_by_turn``: it renders each turn alone, and compares that with the whole.
     ``stops_at_refusal``: a row that the chat template refuses stops the load of all.
@@ -42,6 +43,7 @@ class Demands(Struct, frozen=True):
     ends_with_assistant: bool = False
     needs_assistant: bool = False
     calls_in_a_row: bool = True
+    pairs_results: bool = False
     joins: bool = False
     words_beside_calls: bool = True
     renders: bool = False
@@ -100,6 +102,7 @@ DEMANDS: Mapping[Target, Demands] = {
         role_and_content=True,
         needs_assistant=True,
         calls_in_a_row=False,
+        pairs_results=True,
         message_faults=openai_faults,
         fatal=None,
     ),
@@ -113,6 +116,7 @@ DEMANDS: Mapping[Target, Demands] = {
         system_behind=frozenset({"system", "user"}),
         ends_with_assistant=True,
         calls_in_a_row=False,
+        pairs_results=True,
         joins=True,
         words_beside_calls=False,
         message_faults=mistral_faults,

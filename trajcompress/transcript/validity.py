@@ -159,8 +159,31 @@ def _parity(spoken: list[tuple[int, Turn]]) -> Iterator[Violation]:
 def _tool_use(turns: Sequence[Turn], demands: Demands) -> Iterator[Violation]:
     for start, end in _exchanges(turns, demands):
         exchange, may_stay_open = turns[start:end], end == len(turns)
-        if not answers_each_call(exchange, may_stay_open=may_stay_open):  # as in most rows
+        if not demands.pairs_results and _answers_words(exchange):
+            yield from _of_words(exchange, start)
+        elif not answers_each_call(exchange, may_stay_open=may_stay_open):  # as in most rows
             yield from exchange_faults(exchange, start, may_stay_open=may_stay_open)
+
+
+def _answers_words(exchange: Sequence[Turn]) -> bool:
+    """Tell whether results stand behind an assistant's turn that calls nothing, and name no call that they answer."""
+    first, *rest = exchange
+    asks = first.role == "assistant" and not first.answers
+    return asks and not any(turn.calls or any(turn.answers) for turn in exchange) and bool(rest)
+
+
+def _of_words(exchange: Sequence[Turn], start: int) -> Iterator[Violation]:
+    for index, turn in enumerate(exchange):
+        if turn.answers:
+            yield Violation("result_of_words", start + index, _unasked(turn, None))
+
+
+def _unasked(turn: Turn, answer: str | None) -> str:
+    """Describe a result that no call waits for, with the remedy where its role was taken for a tool's."""
+    name = turn.own_role
+    if not _is_known(name, demands_of("template")):
+        return f"{name!r} is read as a tool; --role-map {name!r}=user reads it as a request"[:160]
+    return f"{name!r} without an id, and no call is open" if answer is None else f"answers {answer!r}"[:80]
 
 
 def _exchanges(turns: Sequence[Turn], demands: Demands) -> Iterator[tuple[int, int]]:
@@ -186,7 +209,7 @@ def exchange_faults(turns: Sequence[Turn], start: int, *, may_stay_open: bool) -
     for (index, number), place, by in match_results(turns, repeats=False):
         answer = turns[index].answers[number]
         if place is None or by not in {"id", "position"}:
-            faults.append(Violation("orphan_tool_result", start + index, f"answers {answer!r}"[:80]))
+            faults.append(Violation("orphan_tool_result", start + index, _unasked(turns[index], answer)))
             continue
         answered[place] = index
         call_id = turns[place[0]].calls[place[1]].id

@@ -21,6 +21,7 @@ Kind: TypeAlias = Literal[
     "ends_without_assistant",
     "no_assistant_turn",
     "orphan_tool_result",
+    "result_of_words",
     "unanswered_tool_call",
     "duplicate_tool_call_id",
     "tool_result_id_mismatch",
@@ -64,6 +65,8 @@ MEANINGS: Mapping[str, str] = {
     "ends_without_assistant": "the last turn is not the assistant's",
     "no_assistant_turn": "no assistant turn to learn from",
     "orphan_tool_result": "a tool result that no call waits for",
+    "result_of_words": "a tool result behind an assistant turn that calls nothing, which the target shows as any "
+    "other",
     "unanswered_tool_call": "a call without a result before the next turn",
     "duplicate_tool_call_id": "two calls at once with the same id",
     "tool_result_id_mismatch": "a result whose id is of no waiting call",
@@ -95,11 +98,12 @@ MEANINGS: Mapping[str, str] = {
 }
 
 NOTES: frozenset[str] = frozenset(
-    {"thoughts_not_rendered", "tools_not_standard", "tools_for_some_templates", "not_parquet"}
+    {"result_of_words", "thoughts_not_rendered", "tools_not_standard", "tools_for_some_templates", "not_parquet"}
     | {"user_side_by_side", "assistant_side_by_side", "does_not_alternate"}
 )
 """Kinds that are told and fail nothing: templates leave out earlier thoughts by design, and show any tools; rows are
-right that only have to be written into another kind of file, or whose turns the target joins."""
+right that only have to be written into another kind of file, or whose turns the target joins. Agents that an agent
+asks in words, by name, answer no call."""
 
 
 class Violation(Struct, frozen=True):
