@@ -204,9 +204,13 @@ def test_a_run_folder_holds_what_its_trainer_needs_to_start(desk):
     info = json.loads(desk.path("llama/dataset_info.json").read_text())
     settings = yaml.safe_load(desk.path("llama/llama_factory.yaml").read_text())
     assert settings["dataset"].split(",") == list(info) == ["a"]
+    assert settings["train_on_prompt"] is False
     assert desk.path(f"llama/{info['a']['file_name']}").is_file()
     assert desk.compress("a.jsonl", "-o", "llama", "--overwrite").code == 0
     assert not desk.path("llama/dataset_info.json").exists()
+    options = ("--for", "llama-factory", "--train-on", "all")
+    assert desk.compress("a.jsonl", "-o", "llama", "--overwrite", *options).code == 0
+    assert yaml.safe_load(desk.path("llama/llama_factory.yaml").read_text())["train_on_prompt"] is True
 
 
 def test_what_trl_is_to_load_is_found_by_its_loader_in_the_run_folder(desk, monkeypatch):

@@ -81,6 +81,11 @@ def test_check_renders_with_the_template_of_a_file(desk):
         (["--train-on", "all"], "human", True),
         (["--train-on", "all", "--for", "axolotl", "--marks", "auto"], "human", False),
         (["--train-on", "all", "--marks", "auto", "--placement", "fold"], "fold", True),
+        (["--for", "trl"], "human", True),  # it trains every token, unless told otherwise
+        (["--for", "trl", "--marks", "train"], "human", True),  # and reads no key of a message
+        (["--for", "llama-factory", "--train-on", "all", "--marks", "train"], "fold", True),
+        (["--for", "llama-factory"], "fold", False),
+        (["--for", "verl", "--train-on", "all"], "human", False),  # it trains the assistant, whatever it is told
     ],
 )
 def test_metrics_say_whether_a_summary_is_in_the_loss(desk, options, placement, in_loss):

@@ -177,6 +177,13 @@ def test_the_new_turn_has_the_keys_that_all_messages_have(flag: bool | float | N
     assert new == {"from": "human", "value": SUMMARY, "loss": flag, "note": None}
 
 
+def test_a_summary_is_in_the_loss_of_trl_unless_it_looks_for_the_assistants_turns():
+    trajectory = openai(("user", "a"), ("assistant", "b"), ("assistant", "c"), ("user", "d"), ("assistant", "e"))
+    for assistant_only, train_on in ((False, "assistant"), (False, "all"), (True, "assistant"), (True, "all")):
+        options = {"target": "trl", "train_on": train_on, "assistant_only": assistant_only}
+        assert assemble(trajectory, Region(1, 3), SUMMARY, "auto", **options).in_loss == (not assistant_only)
+
+
 def test_the_row_that_was_read_is_not_changed():
     trajectory = openai(("system", "be"), ("user", "go"), ("assistant", "1"), ("user", "and"), ("assistant", "2"))
     before = str(trajectory.row)

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from trajcompress.compaction.loss_marks import has_mark, marked
+from trajcompress.compaction.loss_marks import has_mark, learns_from_users, marked
 from trajcompress.formats.turns import add_text, new_user_turn
 from trajcompress.settings.choices import Marks, Placement, Target, TrainOn
 from trajcompress.transcript.summary_marks import SUMMARY_END
@@ -24,8 +24,8 @@ Placed: TypeAlias = Literal["human", "fold"]
 class Assembled(Struct, frozen=True):
     """The turns of the compressed trajectory, and how the summary stands among them.
 
-    ``in_loss``: a trainer learns to write it, as all turns are trained, or all of a completion, and no mark leaves it
-    out.
+    ``in_loss``: a trainer learns to write it, as user turns are trained, or all of a completion, and no mark leaves
+    it out.
     """
 
     turns: tuple[Turn, ...]
@@ -43,6 +43,7 @@ def assemble(
     target: Target = "template",
     marks: Marks = "none",
     train_on: TrainOn = "assistant",
+    assistant_only: bool = False,
     request: int | None = None,
 ) -> Assembled:
     """Replace the region by the summary, and add the notice to the first system turn that is kept.
@@ -65,8 +66,10 @@ def assemble(
         middle = [marked(new_user_turn(trajectory, summary), marks, target)]
     if notice:
         left = with_notice(left, notice)
-    is_trained = train_on == "all" or bool(left and left[-1].in_answer)  # of a completion all is
-    in_loss = is_trained and not (placed == "human" and has_mark(marks, target))
+    in_answer = bool(left and left[-1].in_answer)
+    split = trajectory.split is not None
+    trains = learns_from_users(target, train_on, assistant_only=assistant_only, split=split, in_answer=in_answer)
+    in_loss = trains and not (placed == "human" and has_mark(marks, target))
     return Assembled((*left, *middle, *right), placed, in_loss)
 
 

@@ -1,4 +1,4 @@
-"""Loss marks: the key that leaves the turn of a summary out of the loss, where a trainer looks for one."""
+"""The loss: whether user turns are in it, and the key that leaves a summary out where a trainer looks for one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from trajcompress.settings.choices import Marks, Target
+from trajcompress.settings.choices import Marks, Target, TrainOn
 from trajcompress.transcript.trajectory import Turn
 
 _KEYS: dict[Marks, dict[str, Any]] = {
@@ -16,6 +16,7 @@ _KEYS: dict[Marks, dict[str, Any]] = {
     "weight": {"weight": 0},
 }
 _BY_TARGET: dict[Target, Marks] = {"axolotl": "train", "openai": "weight"}  # the others read no such key
+_READS_NO_KEY: frozenset[Target] = frozenset({"trl", "llama-factory", "verl"})
 
 
 def marked(turn: Turn, marks: Marks, target: Target) -> Turn:
@@ -25,8 +26,27 @@ def marked(turn: Turn, marks: Marks, target: Target) -> Turn:
 
 
 def has_mark(marks: Marks, target: Target) -> bool:
-    """Tell whether a summary that is a turn of its own gets such a key."""
-    return bool(_key(marks, target))
+    """Tell whether a summary that is a turn of its own gets such a key, which the target reads."""
+    return bool(_key(marks, target)) and target not in _READS_NO_KEY
+
+
+def learns_from_users(
+    target: Target, train_on: TrainOn, *, assistant_only: bool, split: bool = False, in_answer: bool = False
+) -> bool:
+    """Tell whether a trainer learns what a user turn says, with the settings that stand beside the data for it.
+
+    Args:
+        target: who trains.
+        train_on: which turns are said to be in its loss.
+        assistant_only: whether TRL is told to look for the assistant's.
+        split: whether the row is a prompt and what completes it, of which TRL trains the completion.
+        in_answer: whether the turn stands in that.
+    """
+    if target == "verl":  # it trains the role assistant, whatever it is told
+        return False
+    if target == "trl":
+        return not assistant_only and (in_answer or not split)
+    return train_on == "all" or in_answer
 
 
 def _key(marks: Marks, target: Target) -> dict[str, Any]:

@@ -114,6 +114,7 @@ def _assemble(state: State, region: Region, summary: str, placement: Placement, 
         target=policy.target,
         marks=policy.marks,
         train_on=policy.train_on,
+        assistant_only=policy.assistant_only,
         request=state.layout.request,
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from trajcompress.compaction.assemble import Placed, with_notice
-from trajcompress.compaction.loss_marks import has_mark, marked
+from trajcompress.compaction.loss_marks import has_mark, learns_from_users, marked
 from trajcompress.compaction.policy import Policy
 from trajcompress.formats.turns import add_text, keys_of, new_user_turn
 from trajcompress.transcript.summary_marks import SUMMARY_END
@@ -76,14 +76,15 @@ def compose(trajectory: Trajectory, contents: Contents, policy: Policy) -> Compo
     following = [*printed, *context, *contents.stretch]
     left = head[-1].turn if head else None
     right = following[0].turn if following else None
+    trains = learns_from_users(policy.target, policy.train_on, assistant_only=policy.assistant_only)
     if _stands_alone(left, right, policy):
         own = Placing(marked(new_user_turn(trajectory, text), policy.marks, policy.target), None)
-        in_loss = policy.train_on == "all" and not has_mark(policy.marks, policy.target)
+        in_loss = trains and not has_mark(policy.marks, policy.target)
         return Composed((*head, own, *following), "human", in_loss)
     before = head[-1:] if left is not None and left.role == "user" else []
     ends = next((i for i, each in enumerate(following) if not _is_request(each.turn)), len(following))
     merged = _merged(before, f"{text}\n{SUMMARY_END}", following[:ends])
-    return Composed((*head[: len(head) - len(before)], *merged, *following[ends:]), "fold", policy.train_on == "all")
+    return Composed((*head[: len(head) - len(before)], *merged, *following[ends:]), "fold", trains)
 
 
 def _stands_alone(left: Turn | None, right: Turn | None, policy: Policy) -> bool:

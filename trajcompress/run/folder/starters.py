@@ -73,7 +73,7 @@ def _llama_factory(settings: Mapping[str, Any], data: Sequence[str]) -> str:
 {template}dataset_dir: .
 dataset: {json.dumps(",".join(_names(data)), ensure_ascii=False)}
 cutoff_len: {settings["compression.target_max_tokens"]}
-train_on_prompt: false
+train_on_prompt: {str(settings.get("compression.train_on") == "all").lower()}
 mask_history: false
 """
 
@@ -94,14 +94,24 @@ datasets:
 """
 
 
+_ALL_TOKENS = """\
+# With false every token is trained, summaries too (summary_in_loss in the metrics). With true rows are longer, by a
+# template of TRL's: compress with --assistant-only, which counts by that one.
+"""
+
+
 def _trl(settings: Mapping[str, Any], _: Sequence[str]) -> str:
-    template = _and_template(settings, "chat_template_path")
+    template, assistant_only = (
+        _and_template(settings, "chat_template_path"),
+        settings.get("compression.assistant_only"),
+    )
+    loss = "" if assistant_only else _ALL_TOKENS
     return f"""\
 # trl sft --config trl.yaml, in this folder; add model_name_or_path, output_dir{template} and training options
 dataset_name: data
 dataset_train_split: train
 max_length: {settings["compression.target_max_tokens"]}
-assistant_only_loss: {str(bool(settings.get("compression.assistant_only"))).lower()}
+{loss}assistant_only_loss: {str(bool(assistant_only)).lower()}
 """
 
 
