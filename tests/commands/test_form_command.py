@@ -265,48 +265,6 @@ def test_show_and_a_second_run_know_rows_in_the_form_of_a_target(desk):
     assert "--form" not in desk.compress("a.jsonl", "-o", "out", "--for", "trl", "--form", "as-read").stdout
 
 
-def test_a_row_that_the_template_refuses_as_it_was_read_was_invalid_in_the_input(desk, make_tokenizer):
-    strict = make_tokenizer("{% for m in messages %}{{ m.content + '' }}{% endfor %}")
-    asked, said = {"role": "user", "content": "go"}, {"role": "assistant", "content": "done"}
-    call = {"id": "a", "type": "function", "function": {"name": "ls", "arguments": "{}"}}
-    calls = {"role": "assistant", "content": None, "tool_calls": [call]}
-    answer = {"role": "tool", "tool_call_id": "a", "content": "a.txt"}
-    desk.write("a.jsonl", [{"messages": [asked, said]}, {"messages": [asked, calls, answer, said]}])
-    assert desk.compress("a.jsonl", "-o", "out", "--for", "trl", "--tokenizer", strict).code == 0
-    found = [(row["input_faults"], row["output_faults"]) for row in read_metrics(desk.path("out"))]
-    assert found == [(None, None), ("template_refuses", None)]
-
-
-def test_a_row_that_the_chat_template_refuses_would_stop_the_load_of_a_trainer(desk, make_tokenizer):
-    once = (
-        "{% for message in messages %}{% if message.tool_calls and message.tool_calls | length > 1 %}"
-        "{{ raise_exception('one call at once') }}{% endif %}[{{ message.role }}]{{ message.content }}"
-        "{% for call in message.tool_calls or [] %}{{ call.function.name }}{{ call.function.arguments }}{% endfor %}"
-        "{% endfor %}"
-    )
-    calls = [
-        {"id": name, "type": "function", "function": {"name": "ls", "arguments": '{"path": "x"}'}} for name in "ab"
-    ]
-    results = [{"role": "tool", "tool_call_id": name, "content": "hi"} for name in "ab"]
-    asked, said = {"role": "user", "content": "Go."}, {"role": "assistant", "content": "Done."}
-    rows = [
-        {"messages": [asked, {"role": "assistant", "content": "", "tool_calls": calls[:n]}, *results[:n], said]}
-        for n in (1, 2)
-    ]
-    desk.write("a.jsonl", rows)
-    named = ["--tokenizer", str(make_tokenizer(once))]
-    for target in ("trl", "axolotl"):
-        assert desk.compress("a.jsonl", "-o", target, "--for", target, *named).code == 0
-        (rejected,) = read_rejected(desk.path(target))
-        assert rejected["reason"] == "form_unfit"
-        assert rejected["detail"] == "template_refuses: one call at once"
-        assert run_here("check", target, cwd=desk.folder).code == 0
-        assert desk.compress("a.jsonl", "-o", f"all-{target}", "--for", target, "--save-unfit", *named).code == 0
-        assert len(read_rows(desk.path(f"all-{target}"))) == 2
-    assert desk.compress("a.jsonl", "-o", "as-read", *named).code == 0
-    assert read_rows(desk.path("as-read")) == rows
-
-
 @pytest.mark.parametrize("workers", ["1", "2"])
 @pytest.mark.parametrize("command", ["compress", "plan"])
 def test_calls_that_the_chat_template_shows_nothing_of_are_said(tmp_path, make_tokenizer, command, workers):

@@ -36,6 +36,7 @@ FLAGS = {
     "input_invalid": "input_invalid",
     "output_invalid": "output_faults NOT NULL",
     "newly_invalid": "new_faults NOT NULL",
+    "template_refused": "contains(output_faults, 'template_refuses')",
 }
 few = settings(deadline=None, max_examples=20)
 
@@ -53,7 +54,7 @@ ROWS = st.builds(
     still_over_limit=st.booleans(),
     in_dataset=st.booleans(),
     input_invalid=st.booleans() | st.none(),
-    output_faults=words(),
+    output_faults=words() | st.just("parity, template_refuses"),
     new_faults=words(),
     non_summaries=st.integers(0, 2),
     cost_usd=costs | st.none(),

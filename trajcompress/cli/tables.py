@@ -136,8 +136,19 @@ def _print_reasons(console: Console, totals: Totals, settings: Settings | None) 
             f"\nstill too long: {counted(too_long, 'row')}, for the reasons above; trajcompress audit"
             f" names each and says what helps it. {how_to_fit(settings)}"
         )
+    if totals.template_refused and not (settings and settings.compression.form == "target"):
+        console.print(f"\n{wrapped(_how_to_render(totals.template_refused), width)}", soft_wrap=True)
     if unfit := totals.reasons[FORM_UNFIT]:
         console.print(f"\n{_how_to_form(unfit, settings)}")
+
+
+def _how_to_render(rows: int) -> str:
+    """Say what helps rows that the chat template refuses."""
+    return (
+        f"refused by the chat template: {counted(rows, 'row')} as written, at which a trainer stops; trajcompress "
+        "check names them and says why. To have them rendered: --for TRAINER, which writes rows in its form, or "
+        "--chat-template FILE."
+    )
 
 
 def _how_to_form(rows: int, settings: Settings | None) -> str:

@@ -146,7 +146,7 @@ class RowDriver:
 
     def metrics(self, row: RowId, trajectory: Trajectory, happened: Happened, line: int | None = None) -> RowMetrics:
         """Return the metrics of a row that was compacted here, or that settings leave out."""
-        return conclude(row, trajectory, happened, policy=self._policy, engine=self._counter.engine, line=line)
+        return conclude(row, trajectory, happened, policy=self._policy, counter=self._counter, line=line)
 
     async def _ask(self, request: SummaryRequest, deadline: Deadline, total: Usage) -> Answer:
         """Ask for a summary; return it, or why there is none."""

@@ -7,15 +7,13 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import reduce
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from trajcompress.compaction.policy import Policy
-from trajcompress.tokens.counter import Count
+from trajcompress.tokens.counter import Count, TokenCounter
 from trajcompress.transcript.trajectory import Trajectory, Turn
 from trajcompress.transcript.validity import violations
-from trajcompress.transcript.violation import NOTES
-
-_REFUSED = "template_refuses"
+from trajcompress.transcript.violation import NOTES, TEMPLATE_REFUSES
 
 
 class Faults(Struct, frozen=True):
@@ -31,7 +29,11 @@ class Faults(Struct, frozen=True):
 
 
 def faults_of(
-    trajectory: Trajectory, count: Count, policy: Policy, written: Sequence[tuple[Sequence[Turn], Count]]
+    trajectory: Trajectory,
+    count: Count,
+    policy: Policy,
+    written: Sequence[tuple[Sequence[Turn], Count]],
+    counter: TokenCounter,
 ) -> Faults:
     """Return what the target refuses in a row.
 
@@ -39,30 +41,36 @@ def faults_of(
         trajectory: the row, in the form in which it is to be written.
         count: that of it.
         policy: names the target.
+        counter: renders its chat template.
         written: the rows in its place, each with its count; none where it stays. Of several that which has most of a
             kind says how often it is there.
     """
-    had = _kinds(trajectory.turns, count, policy)
+    had = _kinds(trajectory, count, policy, counter)
     formed = trajectory.formed
     read = had if formed is None or formed.read_faults is None else formed.read_faults
-    if _REFUSED not in read:  # what the template refuses in the form, it refuses in what that was made of, too
-        read = (*read, *_refusal(count))
+    if TEMPLATE_REFUSES in had and TEMPLATE_REFUSES not in read:  # nor does it take what the form was made of
+        read = (*read, TEMPLATE_REFUSES)
     if not written:
         return Faults(read, had)
-    most = reduce(operator.or_, (Counter(_kinds(turns, counted, policy)) for turns, counted in written))
+    rows = ((structs.replace(trajectory, turns=tuple(turns)), counted) for turns, counted in written)
+    most = reduce(operator.or_, (Counter(_kinds(row, counted, policy, counter)) for row, counted in rows))
     return Faults(read, tuple(most.elements()))
 
 
-def _kinds(turns: Sequence[Turn], count: Count, policy: Policy) -> tuple[str, ...]:
+def _kinds(row: Trajectory, count: Count, policy: Policy, counter: TokenCounter) -> tuple[str, ...]:
     found = violations(
-        turns,
+        row.turns,
         policy.target,
         mapped_roles=policy.mapped_roles,
         mistral=policy.mistral,
         assistant_only=policy.assistant_only,
     )
-    return (*(each.kind for each in found if each.kind not in NOTES), *_refusal(count))
+    refusal = (TEMPLATE_REFUSES,) if _is_refused(row, count, counter) else ()
+    return (*(each.kind for each in found if each.kind not in NOTES), *refusal)
 
 
-def _refusal(count: Count) -> tuple[str, ...]:
-    return (_REFUSED,) if count.method == "content_template_refused" else ()
+def _is_refused(row: Trajectory, count: Count, counter: TokenCounter) -> bool:
+    """Tell whether the template refuses a row as it stands: to be counted it takes forms that nobody trains on."""
+    if row.split is not None and row.split.has_text:
+        return False
+    return counter.refuses(row) if counter.hands_over else count.method == "content_template_refused"

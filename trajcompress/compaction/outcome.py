@@ -16,7 +16,7 @@ from trajcompress.facts.count import FactCount
 from trajcompress.facts.reading import Reader
 from trajcompress.metrics.row import RowMetrics
 from trajcompress.metrics.segment import SegmentMetrics
-from trajcompress.tokens.counter import Count
+from trajcompress.tokens.counter import Count, TokenCounter
 from trajcompress.transcript.observations import is_request
 from trajcompress.transcript.text_protocol import count_observations, has_text_protocol
 from trajcompress.transcript.trajectory import Region, RowId, Trajectory, Turn
@@ -26,9 +26,9 @@ _Metrics: TypeAlias = dict[str, Any]
 
 
 def conclude(
-    row: RowId, trajectory: Trajectory, happened: Happened, *, policy: Policy, engine: str, line: int | None
+    row: RowId, trajectory: Trajectory, happened: Happened, *, policy: Policy, counter: TokenCounter, line: int | None
 ) -> RowMetrics:
-    """Return the metrics of a row that was compacted by ``policy``, counted by ``engine`` and read from ``line``."""
+    """Return the metrics of a row that was compacted by ``policy``, counted by ``counter`` and read from ``line``."""
     last, usage, formed = happened.last, happened.usage, trajectory.formed
     metrics: _Metrics = {
         "trajectory_id": trajectory.id,
@@ -36,7 +36,7 @@ def conclude(
         "reason": happened.reason,
         "error": happened.error,
         "input_format": trajectory.input_format,
-        "count_engine": engine,
+        "count_engine": counter.engine,
         "original_turns": len(trajectory.turns),
         "compressed_turns": len(trajectory.turns),
         "turns_removed": 0,
@@ -63,7 +63,7 @@ def conclude(
         written = [(segment.composed.turns, segment.count) for segment in happened.segments]
         if last is not None:
             written = [(last.written, last.count)]
-        faults = faults_of(trajectory, happened.count, policy, written)
+        faults = faults_of(trajectory, happened.count, policy, written, counter)
         metrics |= _counted(happened.count, faults, policy)
         if happened.failed:
             metrics |= {"outcome": "failed", "skipped_under_target": False}

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from trajcompress.errors import NO_SUMMARY
 from trajcompress.metrics.row import Outcome, RowMetrics
+from trajcompress.transcript.violation import TEMPLATE_REFUSES
 
 if TYPE_CHECKING:  # loading it costs more than the whole of --help
     import pyarrow as pa
@@ -80,6 +81,9 @@ class Totals:
     input_invalid: int = _sum_of("input_invalid")  # the target would refuse them as they were read
     output_invalid: int = _rows_where(bool, "output_faults")  # and as they are written
     newly_invalid: int = _rows_where(bool, "new_faults")  # written with faults that they were not read with
+    template_refused: int = _rows_where(  # as they are written
+        lambda faults: TEMPLATE_REFUSES in (faults or ""), "output_faults"
+    )
     original_tokens: int = _sum_of("original_tokens")
     compressed_tokens: int = _sum_of("compressed_tokens")
     tokens_saved: int = _sum_of("tokens_saved")
@@ -171,7 +175,7 @@ USED = tuple(dict.fromkeys(column for _, columns in _FIGURES.values() for column
 """The columns of the metrics that totals are made of."""
 _SUMMARY = (
     "in_dataset", "still_over_limit", "rows_written", "rows_over_limit", "input_invalid", "output_invalid",
-    "newly_invalid", "reasons", "count_methods", "summarizers",
+    "newly_invalid", "template_refused", "reasons", "count_methods", "summarizers",
     "original_tokens", "compressed_tokens", "tokens_saved", "compression_ratio",
     "assistant_tokens_original", "assistant_tokens_kept", "assistant_tokens_kept_ratio", "facts_needed",
     "facts_kept", "summarization_api_calls", "summarization_errors", "cache_hits", "prompt_tokens",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -100,16 +101,24 @@ class TokenCounter:
         """Return the system prompt that is rendered without tools as this one is with them; None where none is."""
         return self._template.system_with_tools(system, tools) if self._template else None
 
+    @property
+    def hands_over(self) -> bool:
+        """Whether the target hands its rows to the tokenizer's own chat template, which is rendered."""
+        return isinstance(self._template, ChatTemplate) and DEMANDS[self.tokenizer.target].renders
+
     def refuses(self, trajectory: Trajectory) -> bool:
         """Tell whether the chat template refuses a row as the trainer would hand it over, in no other form.
 
         False where no chat template of a tokenizer is rendered.
         """
-        if not isinstance(self._template, ChatTemplate) or not DEMANDS[self.tokenizer.target].renders:
+        if not self.hands_over:
             return False
         messages, tools = handed_over(trajectory, self.tokenizer.target)
+        own = map(operator.is_, messages, (turn.raw for turn in trajectory.turns))
+        known_plain = trajectory.is_plain and len(messages) == len(trajectory.turns) and all(own)
+        options = options_of(trajectory.row, self.tokenizer.target)
         try:
-            self._as_handed_over.render(messages, tools, options_of(trajectory.row, self.tokenizer.target))
+            self._as_handed_over.render(messages, tools, options, known_plain=known_plain)
         except Exception:  # noqa: BLE001  a template is a program; whatever it raises is its refusal
             return True
         return False

@@ -51,6 +51,8 @@ Kind: TypeAlias = Literal[
     "not_parquet",
 ]
 
+TEMPLATE_REFUSES: Kind = "template_refuses"
+
 MEANINGS: Mapping[str, str] = {
     "empty_trajectory": "no turns",
     "message_keys": "messages do not have the keys role and content",
