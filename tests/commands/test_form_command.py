@@ -56,6 +56,15 @@ def test_trl_finds_no_null_where_only_some_rows_have_arguments_for_the_chat_temp
     assert "chat_template_kwargs" not in pq.read_schema(file).names
 
 
+def test_trl_finds_no_null_in_json_lines_whose_rows_all_have_that_column(desk):
+    silent = {"chat_template_kwargs": {"enable_thinking": False}}
+    desk.write("a.jsonl", [ROWS[1] | silent, ROWS[1] | {"chat_template_kwargs": None}])
+    assert desk.compress("a.jsonl", "-o", "out", "--for", "trl", "--output-format", "jsonl").code == 0
+    given = [row["chat_template_kwargs"] for row in read_rows(desk.path("out"))]
+    assert given == [silent["chat_template_kwargs"], {}]
+    assert run_here("check", "out", cwd=desk.folder).code == 0
+
+
 def test_the_record_says_what_the_form_changed_in_rows_with_a_summary_and_without(desk):
     desk.write("a.jsonl", [*ROWS, LEGACY])
     wanted = ["-o", "out", "--for", "trl", "--record", "--prune", "off", "--fit", "lenient"]

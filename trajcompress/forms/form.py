@@ -115,7 +115,10 @@ class Form(Struct, frozen=True):
             draft.changes.add("column")
         if (name := _NOT_NULL.get(self.target)) and draft.columns.get(name, "") is None:
             draft.changes.add("system" if name == "system" else "columns")
-            del draft.columns[name]
+            if name == "system":
+                del draft.columns[name]
+            else:  # other rows have it, so that without it this one would be given a null by the loader
+                draft.columns[name] = {}
         try:
             given = _with_system(turns, trajectory, draft)
             apart = with_results_apart(given)

@@ -94,7 +94,8 @@ MEANINGS: Mapping[str, str] = {
     "tools_for_some_templates": "tools that some of LLaMA-Factory's templates show and others raise at: name the "
     "model's tokenizer (--tokenizer)",
     "null_system": "a null in column system, where the loader needs text",
-    "template_kwargs_shape": "chat_template_kwargs that are no object, or that only some rows have: TRL stops there",
+    "template_kwargs_shape": "chat_template_kwargs that are no object, or that only some rows have: TRL stops there; "
+    "in Parquet, as compress --for trl writes it, the others have {}",
     "types_differ": "a value of another type than in rows before it, at which loaders of JSON lines stop",
     "not_parquet": "rows of a file that verl does not open: it reads Parquet alone, which --fix writes",
 }
