@@ -45,6 +45,19 @@ def test_a_plain_row_shows_up_whole(target):
     assert rendered(tokenizer_of(CHATML), USER, asks(), RESULT, SAY, target=target) == []
 
 
+@pytest.mark.parametrize("name", LIKE_QWEN3)
+def test_short_turns_that_stand_in_the_prompt_of_the_tools_hide_no_call(name):
+    """``hi`` is in ``within``: what is called stood there between no turns."""
+    say, number = {"role": "user", "content": "hi"}, {"role": "tool", "tool_call_id": "a", "content": "r"}
+    call = {"id": "a", "type": "function", "function": {"name": "look", "arguments": '{"p": 1}'}}
+    asks_ = {"role": "assistant", "content": "", "tool_calls": [call]}
+    tools = [{"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {}}}}]
+    row = [say, asks_, number, {"role": "assistant", "content": "ok"}]
+    assert rendered(tokenizer_of(name), *row, tools=tools) == []
+    hides = rendering("within {{ tools | tojson }}{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}")
+    assert rendered(hides, *row, tools=tools) == [("call_not_rendered", 1)]
+
+
 def test_parts_that_a_template_skips():
     assert rendered(rendering(SKIPS_LISTS), PARTS, SAY) == [("content_not_rendered", 0)]
     assert rendered(rendering(SKIPS_LISTS), PARTS, SAY, target="axolotl") == []  # it joins them

@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
+from trajcompress.formats.turns import add_text
 from trajcompress.results.check.seen import is_shown, unseen
 from trajcompress.settings.choices import Target
 from trajcompress.tokens.handed_over import handed_over
 from trajcompress.tokens.message_by_message import MessageByMessage, Piece
 from trajcompress.tokens.rendering import Renderer
 from trajcompress.tokens.row_options import options_of
-from trajcompress.transcript.trajectory import Trajectory
+from trajcompress.transcript.trajectory import Trajectory, Turn
 from trajcompress.transcript.violation import NOTES, Violation
+
+_SHORT = 64
+"""Characters up to which a text may stand in a rendered row besides where it is said."""
 
 
 class RowRenderer:
@@ -35,7 +41,8 @@ class RowRenderer:
             text = self._render(messages, tools, options)
         except Exception as error:  # noqa: BLE001  a template is a program; whatever it raises is its refusal
             return [Violation("template_refuses", None, _first_line(error))]
-        found = [*_unseen_tools(text, tools or []), *unseen(text, trajectory.turns, trajectory.system)]
+        missed = self._confirmed(unseen(text, trajectory.turns, trajectory.system), trajectory)
+        found = [*_unseen_tools(text, tools or []), *missed]
         if self._one_by_one is None:
             return found
         pieces: list[Piece] = []
@@ -47,6 +54,26 @@ class RowRenderer:
         shown = [each for each in found if each.kind not in NOTES]
         mismatch = () if self._may_differ else _mismatch(pieces, text)
         return [*shown, *mismatch, *(each for each in trained if each.kind in NOTES)]
+
+    def _confirmed(self, missed: list[Violation], trajectory: Trajectory) -> list[Violation]:
+        """Return what is missing also where no turn is so short that it stands elsewhere, as in the system prompt."""
+        if all(each.kind in NOTES for each in missed):
+            return missed
+        longer = tuple(_lengthened(index, turn) for index, turn in enumerate(trajectory.turns))
+        messages, tools = handed_over(replace(trajectory, turns=longer), self._target)
+        try:
+            text = self._render(messages, tools, options_of(trajectory.row, self._target))
+        except Exception:  # noqa: BLE001  a template that takes the words of the row alone
+            return missed
+        again = {(each.kind, each.turn) for each in unseen(text, longer, trajectory.system)}
+        return [each for each in missed if each.kind in NOTES or (each.kind, each.turn) in again]
+
+
+def _lengthened(index: int, turn: Turn) -> Turn:
+    """Return a short turn of words with a text behind it that stands nowhere else; any other as it is."""
+    if not turn.text.strip() or len(turn.text) > _SHORT or "<" in turn.text or turn.calls:
+        return turn
+    return add_text(turn, after=f" {f'turn{index:07d}' * 4}")
 
 
 def _unseen_tools(text: str, tools: Sequence[dict[str, Any]]) -> Iterator[Violation]:
