@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from shared import LIKE_QWEN3, load_cached, tokenizer_folder
+from shared import CHAT_TOKENIZERS, LIKE_QWEN3, load_cached, tokenizer_folder
 
 from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
@@ -78,6 +78,19 @@ def test_verl_takes_no_thought_that_only_the_last_message_of_a_whole_is_given(na
     alone = sum(rendered([message], name) for message in messages)
     thought = TokenCounter(load_cached(name)).count_text("<think>\n\n</think>\n\n")
     assert tokens("verl", {"messages": messages}, name) == alone == rendered(messages, name) - thought
+
+
+@pytest.mark.parametrize("name", CHAT_TOKENIZERS)
+@pytest.mark.parametrize("ends", [False, True])
+def test_trl_tokenizes_a_prompt_and_a_completion_that_are_text_as_they_are(name, ends):
+    loaded = load_tokenizer(str(tokenizer_folder(name)), rendering=Rendering("trl"))
+    end = loaded.hf.eos_token or ""
+    row = {"prompt": "Où est \n\n a.txt?", "completion": f" in src/ {end if ends else ''}"}
+    count = TokenCounter(loaded).count(read_trajectory(row, "x", FormatOptions()))
+    whole = f"{row['prompt']}{row['completion']}{'' if ends else end}"
+    assert (count.method, count.tokens) == ("content", len(loaded.hf(whole)["input_ids"]))
+    said = [{"role": "user", "content": row["prompt"]}, {"role": "assistant", "content": row["completion"]}]
+    assert count.tokens < tokens("trl", {"prompt": said[:1], "completion": said[1:]}, name)
 
 
 OPTIONAL = "{% for m in messages %}<|im_start|>{{ m.content }}{% endfor %}{% if enable_thinking %} thinks{% endif %}"

@@ -172,6 +172,8 @@ class TokenCounter:
             return self._count_framed(trajectory, known)
         if self._template is None:
             return self._count_by_turn(trajectory, known, "content", self.tokenizer.estimate)
+        if self.tokenizer.target == "trl" and trajectory.split and trajectory.split.is_text:
+            return self._count_text_row(trajectory, known)
         try:
             texts = self._template.renderings(trajectory)
         except TemplateRefusedError as error:
@@ -189,6 +191,15 @@ class TokenCounter:
         by_turn = tuple(self.count_turns(trajectory.turns, known))
         system = self.count_texts([trajectory.system], known)[0] if trajectory.system else 0
         return Count(sum(by_turn) + system, method, note, by_turn, known=known)
+
+    def _count_text_row(self, trajectory: Trajectory, known: Known) -> Count:
+        """Count a prompt and a completion that are text: TRL renders no template, and puts the end token behind."""
+        end: str = self.tokenizer.hf.eos_token or ""
+        text = "".join(turn.text for turn in trajectory.turns)
+        whole = self.count_texts([text if text.endswith(end) else text + end], known)[0]
+        by_turn = self._count_by_turn(trajectory, known, "content")
+        added: int = self.tokenizer.hf.num_special_tokens_to_add()
+        return replace(by_turn, tokens=whole + added)
 
     def _count_framed(self, trajectory: Trajectory, known: Known) -> Count:
         """Count the turns exactly, and what OpenAI's API puts around them as it is told to."""

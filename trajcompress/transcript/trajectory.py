@@ -84,6 +84,11 @@ class Split(Struct, frozen=True):
         """Whether a column holds text alone."""
         return any(held is not None and held.kind == "text" for held in (self.prompt, self.answer, self.other))
 
+    @property
+    def is_text(self) -> bool:
+        """Whether a prompt and the one answer are text alone, which no chat template renders."""
+        return self.other is None and all(held is None or held.kind == "text" for held in (self.prompt, self.answer))
+
 
 class Formed(Struct, frozen=True):
     """What became of a row that was to be in the form of a target.
