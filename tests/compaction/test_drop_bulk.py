@@ -151,6 +151,23 @@ def test_of_a_short_result_that_came_before_the_line_says_what_it_was(counter: T
     assert changed == 1
 
 
+def test_that_a_call_with_many_arguments_failed_as_another_did_is_told_in_words(counter: TokenCounter):
+    why = "no presentation of that name is loaded, or it was closed"
+    refused = json.dumps({"error": why, "asked": [f"row {n}" for n in range(40)]})
+    about = {"topic": "Rivers of the north", "slides": 8, "kind": "creative", "colours": "dark", "pictures": True}
+    calls = [{"deck": "a"}, {"deck": "the second presentation", **about}]
+    steps = [
+        message
+        for n, arguments in enumerate(calls)
+        for message in (call("generate_presentation", f"c{n}", **arguments), result(f"c{n}", refused))
+    ]
+    told = ({**call("show", "c2", path="table.txt"), "content": "Then the table."}, result("c2", TABLE))
+    found, _ = dropped(counter, read([ASK, *steps, *told, {"role": "assistant", "content": "Done."}]), less=20)
+    assert found[0] == refused
+    assert f"error: {why}" in found[1]
+    assert "the same result" not in found[1]
+
+
 def test_of_old_results_that_are_the_same_the_first_and_the_last_stay(counter: TokenCounter):
     others = [f"{LISTING}\n{number}" for number in range(FIRST.keep_observations)]
     size = counter.count_text(TABLE)

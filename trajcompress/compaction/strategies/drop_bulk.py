@@ -15,7 +15,7 @@ from trajcompress.compaction.strategies.clear_observations import CLEARED
 from trajcompress.compaction.text.bulk import without_bulk
 from trajcompress.compaction.text.copies import without_copy
 from trajcompress.compaction.text.elide import SHORT_CHARS
-from trajcompress.compaction.text.line import SAYS, is_line, repeat_line, result_line
+from trajcompress.compaction.text.line import LABEL_CHARS, LONG_LABEL_CHARS, SAYS, is_line, repeat_line, result_line
 from trajcompress.compaction.text.result_lines import LONG_CHARS
 from trajcompress.compaction.text.runs import without_runs
 from trajcompress.formats.rewrite import map_results, result_texts
@@ -127,7 +127,7 @@ def _repeated(state: State, observed: Sequence[int], policy: Policy) -> dict[int
     calls = {match.result[0]: match.call for match in match_results(turns) if match.call}
     found = {index: first for index, first in found.items() if index in calls and first in calls}
     known = calls_of(turns)
-    own_line = cache(partial(result_line, clean=clean))  # the same calls give the same results
+    write = cache(partial(result_line, clean=clean))  # the same calls give the same results
     called = cache(lambda index: _called(turns, calls.get(index), known))
     gave: dict[tuple[str, str] | str, str] = {}  # each call last, and all that are told alike
     differ: set[tuple[str, str] | str] = set()
@@ -144,11 +144,11 @@ def _repeated(state: State, observed: Sequence[int], policy: Policy) -> dict[int
             is_last = gave.get(call, text) == text
             when: Literal["before", "last"] = "last" if is_last and call in differ else "before"
             line = repeat_line(result, name, action, before, clean, is_same=is_same, when=when)
-            own = own_line(result, name, action)
             # Where it is not clear which of the earlier results is meant, or to point to it takes about as long.
             more = _MORE_CHARS if len(result) <= SHORT_CHARS else 0
             most = len(line) + more if is_last else len(result)
-            lines[index] = own if SAYS in own and len(own) <= most else line
+            own = (write(result, name, action, label_chars=chars) for chars in (LONG_LABEL_CHARS, LABEL_CHARS))
+            lines[index] = next((each for each in own if SAYS in each and len(each) <= most), line)
         differ.update(call for call in (ran, said) if gave.get(call, text) != text)
         gave[ran] = gave[said] = text
     return lines

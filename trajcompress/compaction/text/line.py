@@ -32,7 +32,8 @@ MOST_CHARS = 2_000
 """Of a line that tells what later turns need, and of one that tells all that they take."""
 _NEEDED_CHARS = 40  # for each of these
 
-_LABEL_CHARS, _LONG_LABEL_CHARS = 70, 120
+LABEL_CHARS, LONG_LABEL_CHARS = 70, 120
+"""Of the call; the turn that holds it says the rest."""
 _SHORTEST_CHARS, _SHORTEST_LABEL_CHARS = 100, 60  # of what came of a call, and of the call
 
 
@@ -57,6 +58,7 @@ def result_line(
     taken: Wanted = NOTHING_LATER,
     shortest: bool = False,
     whole: str | None = None,
+    label_chars: int = LONG_LABEL_CHARS,
 ) -> str:
     """Write the line of an observation that is cleared, with what later turns need of it, and take from it.
 
@@ -65,14 +67,14 @@ def result_line(
     """
     later = {**taken, **later}  # which lines tell most, also where only what is needed has room
     taken = {} if shortest else taken
-    limit, label_chars = (_SHORTEST_CHARS, _SHORTEST_LABEL_CHARS) if shortest else (SAID_CHARS, _LONG_LABEL_CHARS)
+    limit, label_chars = (_SHORTEST_CHARS, _SHORTEST_LABEL_CHARS) if shortest else (SAID_CHARS, label_chars)
     most = MOST_CHARS if taken else min(limit + _NEEDED_CHARS * len(needed), BRIEF_CHARS)
     outcome = read(text, action, needed, limit, repeated, later=later, taken=taken, most=most)
     said = _plain(without_folders(outcome.said, action), max(most, FAILED_CHARS), clean)
     said += _with(needed, said)
     size = _size(whole or text, briefly=shortest and bool(said))
     ends = f"{SAYS}{said}; {size}]" if said else f": {size}]"
-    room = max(LINE_CHARS - len(ends) - 1, _LABEL_CHARS)
+    room = max(LINE_CHARS - len(ends) - 1, LABEL_CHARS)
     return f"[{_label(action, name, min(room, label_chars), clean)}{ends}"
 
 
@@ -90,7 +92,7 @@ def repeat_line(
 
     ``when``: the last time, where such a call gave different results before.
     """
-    label, before = (_label(each, name, _LABEL_CHARS, clean) for each in (action, earlier))
+    label, before = (_label(each, name, LABEL_CHARS, clean) for each in (action, earlier))
     of = "this call gave" if is_same else "such a call gave" if before == label else f"{before} gave"
     return f"[{label} → the same result as {of} {when}; {_size(text)}]"
 
@@ -114,7 +116,7 @@ def _label(action: Action | None, name: str | None, limit: int, clean: Clean) ->
     """
     action = replace(action, change="") if action and action.change else action
     label = label_of(action, name or "", limit)
-    label = without_folders(label, action) if len(label) > _LABEL_CHARS else label
+    label = without_folders(label, action) if len(label) > LABEL_CHARS else label
     return _plain(label, limit, clean) or "tool result"
 
 
