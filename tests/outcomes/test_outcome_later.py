@@ -80,6 +80,27 @@ def test_records_of_which_words_are_used_tell_what_they_come_to_as_well():
     assert told.startswith("methods=(voucher_1=(amount=500); card_2=(last_four=7238); gift_3=(amount=6)), ")
 
 
+def test_what_records_come_to_is_told_with_their_names_though_no_later_turn_names_one():
+    accounts = {
+        f"{kind}_account_{number}": {"source": f"{kind}_account", "balance": number // 7}
+        for number, kind in enumerate(("savings", "current", "foreign", "pension", "joint", "deposit"), 7091239)
+    }
+    user = {
+        "address": {"street": "825 Laurel Lane, Suite 595", "zip": "77243", "city": "Houston"},
+        "born": "1950-06-24",
+        "accounts": accounts,
+        "loans": ["OI5L9G", "AQLBTL", "KA7I60"],
+    }
+    told = read(json.dumps(user), None, later={"OI5L9G": 4.0}, taken={"OI5L9G": 4.0}, most=2_000).said
+    assert all(f"{name}=(balance={held['balance']})" in told for name, held in accounts.items())
+
+
+def test_of_the_only_record_of_a_list_the_figure_is_told_beside_what_is_used():
+    paid = {"about": "a trip of three legs " * 12, "paid": [{"by": "gift_7480005", "amount": 13716}]}
+    told = read(json.dumps(paid), None, later={"gift_7480005": 4.0}, taken={"gift_7480005": 4.0}, most=2_000).said
+    assert "paid=[(by=gift_7480005, amount=13716)]" in told
+
+
 def test_of_journeys_the_legs_tell_the_same_and_each_leg_once():
     def leg(number: int, at: str) -> dict[str, object]:
         return {"flight": f"HAT{number}", "leaves": at, "from": "DEN", "seats": "9" * 90}

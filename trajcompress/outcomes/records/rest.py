@@ -11,6 +11,7 @@ from trajcompress.facts.json_words import NAMING
 from trajcompress.facts.parts import Wanted
 from trajcompress.facts.reading import mentions
 from trajcompress.outcomes.compact import compact, is_empty
+from trajcompress.outcomes.records.says_error import is_number
 from trajcompress.outcomes.records.told_values import FEW, Path, ToldValues, are_records, children
 from trajcompress.outcomes.text import LEAST_CHARS, one_line, shorten, whole_sentences
 from trajcompress.processes.late_patterns import late_re
@@ -70,6 +71,11 @@ def _only(value: Any) -> Any:
 
 def _text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def is_figure(key: str, value: Any) -> bool:
+    """Whether a value of a record is a number that says how much, not which."""
+    return is_number(value) and not (_ID.search(key) or _SCORE.search(key) or _ADDRESS.fullmatch(str(value)))
 
 
 class Asked(NamedTuple):

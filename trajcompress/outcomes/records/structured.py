@@ -14,8 +14,7 @@ from trajcompress.outcomes.compact import compact, is_empty
 from trajcompress.outcomes.page import shown_text
 from trajcompress.outcomes.records.failed_json import failure_in, failures
 from trajcompress.outcomes.records.raised import raised
-from trajcompress.outcomes.records.rest import Asked, cell, naming, tell_rest
-from trajcompress.outcomes.records.says_error import is_number
+from trajcompress.outcomes.records.rest import Asked, cell, is_figure, naming, tell_rest
 from trajcompress.outcomes.records.told_values import FEW, Path, ToldValues, are_records, children
 from trajcompress.outcomes.text import LEAST_CHARS, joined, one_line, shorten
 from trajcompress.processes.late_patterns import late_re
@@ -75,6 +74,8 @@ def _told(data: Any, asks: Asked, limit: int, most: int) -> str:
     _tell_used(told, data, asks.wanted, most)
     room = min(limit * 4 // 3, told.room(most))
     tell_rest(told, (), data, asks, most - told.room(most) + room)
+    for path in told.tables():
+        _tell_figures(told, path, max(most, limit * 2))
     return told.line(most) or shorten(line, limit)
 
 
@@ -220,7 +221,6 @@ def _tell_used(told: ToldValues, data: Any, wanted: Wanted, most: int) -> None:
     seen: set[str] = set()
     for path, table in sorted(tables.items()):
         _tell_columns(told, path, table, most, seen)
-        _tell_figures(told, path, table, most)
 
 
 def _share_keys(told: ToldValues, tables: dict[Path, _Table]) -> None:
@@ -278,15 +278,16 @@ def _tell_inner(told: ToldValues, row: Path, table: _Table, most: int) -> None:
                     told.add((*row, at, inner), text, most)
 
 
-def _tell_figures(told: ToldValues, path: Path, table: _Table, most: int) -> None:
+def _tell_figures(told: ToldValues, path: Path, most: int) -> None:
     """Tell what records come to that are told by their names, or by words alone: what is decided by is a figure."""
     records = told.items(path)
-    figures = [key for _, record in records for key, value in children(record) if is_number(value)]
-    if not figures or not table.keys.keys().isdisjoint(figures):
+    rows = [(*path, number) for number in range(len(records)) if (*path, number) in told]
+    held = [(*row, at) for row in rows for at, (key, value) in enumerate(told.items(row)) if is_figure(key, value)]
+    if not held or any(place in told for place in held):
         return
-    for number, (_, record) in enumerate(records):
-        row = (*path, number)
-        for at, text in _cells(children(record), {figures[0]}) if row in told else ():
+    key = told.items(held[0][:-1])[held[0][-1]][0]
+    for row in rows:
+        for at, text in _cells(told.items(row), {key}):
             told.add((*row, at), text, most)
 
 
