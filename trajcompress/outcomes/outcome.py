@@ -21,6 +21,7 @@ from trajcompress.outcomes.printed.furniture import NOTHING_REPEATED, Repeated, 
 from trajcompress.outcomes.printed.known_forms import unmet
 from trajcompress.outcomes.printed.later import lines_used
 from trajcompress.outcomes.printed.reasons import own_lines, reasons
+from trajcompress.outcomes.printed.screen import OF_PAGE, with_title
 from trajcompress.outcomes.printed.shown import (
     GOES_BETWEEN,
     in_order,
@@ -29,7 +30,6 @@ from trajcompress.outcomes.printed.shown import (
     placed,
     plain,
     tells,
-    with_title,
     without_number,
 )
 from trajcompress.outcomes.records.structured import read_structured
@@ -143,7 +143,6 @@ def read(
     if nag := nag_of(held):
         return Outcome(whole_sentences(one_line(nag), most or limit) or shorten(one_line(nag), limit), failed=True)
     body = _without_echo(held, action)
-    most = max(most, limit)
     wanted = {**taken, **(later if taken else {}), **dict.fromkeys(needed, 2 * STRONG)}
     if len(body) <= _PARSED_CHARS and body[:1] in {"{", "["} and isinstance(data := parse(body), dict | list):
         asked = action.target if action else ""
@@ -153,6 +152,7 @@ def read(
         return Outcome(*said_of)
     printed = uncoloured(body).replace("\r\n", "\n")
     body = clip(whole := with_title(printed, repeated, needed))
+    of_page = 0 if whole is printed else limit * OF_PAGE if limit >= SAID_CHARS else limit
     size = printed.count("\n") + 1
     report = _report(body, action, limit, repeated, later, whole=whole)
     opened = _OPEN_FILE.search(body)
@@ -164,7 +164,8 @@ def read(
     if not (pieces or lined or report.listing or opened) and (held or text.strip() or not text.strip(_BLANK)):
         # else it is made of spaces that no shell prints
         shown = visible(body) if page else body
-        pieces = plain(shown, action, limit, repeated, later, screen=whole is not printed)
+        pieces = plain(shown, action, limit, repeated, later, of_page=of_page)
+    limit, most = of_page or limit, max(most, of_page, limit)
     said = in_order(whole, _fitting(lined, limit)) if lined else ""
     tools = sum(len(piece) + 2 for piece in pieces if GOES_BETWEEN in piece)  # with their parameters
     begin = whole_pieces if tools else joined

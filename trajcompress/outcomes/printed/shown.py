@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable
 from itertools import islice, pairwise
 
 from trajcompress.facts.markup import unlinked
@@ -15,6 +15,7 @@ from trajcompress.outcomes.printed.later import lines_used, words_taken
 from trajcompress.outcomes.printed.matches import matches
 from trajcompress.outcomes.printed.odd_lines import odd_lines, rows_amid
 from trajcompress.outcomes.printed.reasons import own_lines
+from trajcompress.outcomes.printed.screen import LONG_CHARS, put_sentences, words_of
 from trajcompress.outcomes.printed.tree import in_tree
 from trajcompress.outcomes.text import LEAST_CHARS, line_break, one_line, shorten, whole_sentences
 from trajcompress.processes.late_patterns import holds_any, late_re
@@ -41,11 +42,8 @@ _TIMES = late_re(
 _ROW_CHARS = 48
 _LEAST_LISTED = 4
 _LINES_AROUND = 3  # of a listing, such as its head
-_SENTENCE_SPACES, _MOST_SENTENCES = 6, 3
-_ASKED = late_re(r"[^\W_]{4,40}")
 _GAP_CHARS = 40  # of a line between two others
 _CODE_CHARS = 120
-_LONG_CHARS = 160  # of a line that is a paragraph
 _ITEM = late_re(r"^([ \t]*)- (\w{1,40}): (\S[^\n]{0,80})\n\1  (\w{1,40}): (\S[^\n]{0,80})$", re.MULTILINE)
 _INNER = late_re(r"^([ \t]{0,80})(\w{1,40}):[ \t]{0,8}\n(\1[ \t]{1,8})(?=\w{1,40}:)", re.MULTILINE)
 _LEAST_ITEMS = 2
@@ -55,18 +53,6 @@ _MENU = late_re(
     re.MULTILINE,
 )
 _MENU_HINTS = ("ctions", "CTIONS", "ommands", "COMMANDS", "oves", "MOVES")
-_SCREEN = late_re(  # as browsers of agents say where they are
-    r"(Here is a screenshot of \[([^\[\]\n]{0,300})\]\(([^()\s?]{1,300})[^()\s]{0,2000}\)[^\n]{0,200})"
-    r"(?:\n\s{0,4}The following metadata [^\n]{1,80}:\s{1,4}\{\n?(?:[^}\n][^\n]{0,4000}\n){0,400}\})?"
-    r"(?:\s{0,4}Automatic OCR of [^\n]{1,60} has detected the following text:)?"
-)
-_SCREEN_WITHIN = 12_000
-_SAID_OF_ITSELF = late_re(  # by a model that reads a picture, and by pages on each
-    r"\b(?:(?:all|of) (?:the )?visible text|transcri(?:bed|ption of) (?:all|the|any|every)\b[^\n]{0,40} text"
-    r"|(?:feel free to|if you (?:need|have)\b[^\n]{0,100}) let me know|site is protected by reCAPTCHA)\b",
-    re.IGNORECASE,
-)
-_PICTURE = "<Image>"
 
 
 def listed(body: str, later: Later) -> list[tuple[int, str]]:
@@ -129,7 +115,7 @@ def placed(body: str, pieces: Iterable[str], parts: Iterable[tuple[int, str]]) -
     return [
         (start, piece)
         for line, start, piece in lines
-        if line not in ends or (start + len(piece) < ends[line] and ends[line] - line > _LONG_CHARS)
+        if line not in ends or (start + len(piece) < ends[line] and ends[line] - line > LONG_CHARS)
     ]
 
 
@@ -152,46 +138,30 @@ def _without_menu(body: str) -> str:
     return body[: menu.start()] if end < 0 else f"{body[: menu.start()]}{body[end:]}"
 
 
-def with_title(text: str, repeated: Repeated, needed: Iterable[str]) -> str:
-    """Return what a browser of an agent says with the page's title and address for how much it shows of the page.
-
-    Without these where other results have them as well, and nothing ``needed`` is in them. The text itself where no
-    such browser wrote it.
-    """
-    screen = _SCREEN.search(text, 0, _SCREEN_WITHIN)
-    if screen is None:
-        return text
-    title = screen[2] if screen[3].startswith("data:") else f"{screen[2]} ({screen[3]})".strip()
-    told = screen[1] in repeated and not any(each in screen[1] for each in needed)
-    shown = text[screen.end() :].removesuffix(_PICTURE).splitlines()
-    page = "\n".join(line for line in shown if not _SAID_OF_ITSELF.search(line))
-    return f"{text[: screen.start()].rstrip()}\n{'' if told else title}\n{page}"
-
-
 def plain(
-    body: str, action: Action | None, limit: int, repeated: Repeated, later: Later, *, screen: bool = False
+    body: str, action: Action | None, limit: int, repeated: Repeated, later: Later, *, of_page: int = 0
 ) -> list[str]:
     """Say an ordinary text: a short one in full, of a long one lines that later turns take up, its first and last.
 
-    Of one that nobody can read there is nothing to be said. ``screen``: it is what a browser shows.
+    Of one that nobody can read there is nothing to be said. ``of_page``: the limit of a page, if a browser shows one.
     """
     if body and not any(char.isprintable() and char != " " for char in body):
         return []
     body = _without_menu(body)
     if len(body) <= limit:
         short = unlinked(_without_header(body))
-        told = list(filter(None, map(one_line, short.splitlines()))) if screen else [one_line(short)]
+        told = list(filter(None, map(one_line, short.splitlines()))) if of_page else [one_line(short)]
         return told if any(told) else ["no output"]
     kind = action.kind if action else "read"
     if kind == "read" and (found := matches(body, action, later)):
         return found
-    kind = "read" if screen else kind
+    kind = "read" if of_page else kind
     known = known_form(body) or in_tree(body, repeated, later) or _items(body, later)
     known = known or (_rows(body, repeated, later) if kind == "run" else [])
     from_end = kind == "run" and not (action and _HEAD.search(action.target))
     acts = kind == "run" or (action is not None and _BROWSES.search(action.name) is not None)
-    asked = _ASKED.findall(action.target.lower()) if screen and action else None
-    return known or _ends(body, limit, repeated, later, from_end=from_end, acted=acts, asked=asked)
+    asked = words_of(action.target) if of_page and action else None
+    return known or _ends(body, of_page or limit, repeated, later, from_end=from_end, acted=acts, asked=asked)
 
 
 def _rows(body: str, repeated: Repeated, later: Later) -> list[str]:
@@ -249,7 +219,7 @@ def _ends(
     *,
     from_end: bool,
     acted: bool,
-    asked: Sequence[str] | None,
+    asked: Collection[str] | None,
 ) -> list[str]:
     """Return lines of a text in their order: what is taken up, what is odd in it, and how it begins and ends.
 
@@ -273,17 +243,19 @@ def _ends(
             used.append(place)
             lines[place] = _from_its_beginning(lines[place], one_line(unlinked(each.part)))
     used += [places[line] for line in map(unlinked, odd) if line in places]
-    amid = [] if asked is None else _sentences(lines, asked)
-    wanted = (*used, last, 0, last - 1) if from_end else (*used, 0, *amid, last, 1, 2)
+    amid = [] if asked is None else put_sentences(lines, asked)
+    shown = (last, 0, last - 1) if from_end else (0, last, 1, 2) if asked is None else (0, *(amid or (1, 2)))
+    wanted = (*used, *shown)
     chosen: dict[int, str] = {}
     room = limit
     for place in wanted:
         if 0 <= place <= last and place not in chosen and room >= LEAST_CHARS:
             share = min(room, max(limit * (2 if chosen else 3) // 5, LEAST_CHARS))  # the first says most
             line = lines[place]
-            told = whole_sentences(line, share) or (whole_sentences(line, room) if place in used else "")
+            told = whole_sentences(line, share) or (whole_sentences(line, room) if place in (*used, *amid) else "")
             told = told if told == line or len(told) >= LEAST_CHARS else ""  # initials are no sentence
-            if told or place in used or not chosen or len(line) <= _LONG_CHARS:  # how a paragraph begins says little
+            is_short = len(line) <= LONG_CHARS and place not in amid  # how a paragraph begins says little
+            if told or place in used or not chosen or is_short:
                 chosen[place] = told or shorten(line, share)
                 room -= len(chosen[place]) + 2
     for place in wanted:  # what is left goes to lines that were cut
@@ -294,17 +266,6 @@ def _ends(
                 room -= len(longer) - len(chosen[place])
                 chosen[place] = longer
     return [chosen[place] if place - 1 in {-1, *chosen} else f"… {chosen[place]}" for place in sorted(chosen)]
-
-
-def _sentences(lines: Sequence[str], asked: Sequence[str]) -> list[int]:
-    """Return where sentences of a page stand that are not what was typed; those first that tell of what was asked."""
-    typed = set(_ASKED.findall(lines[0].lower()))
-    found: dict[int, int] = {}
-    for place, line in enumerate(lines):
-        words = set(_ASKED.findall(line.lower())) if line.count(" ") >= _SENTENCE_SPACES else typed
-        if not words <= typed:
-            found[place] = len(words.intersection(asked))
-    return sorted(found, key=lambda place: (-found[place], place))[:_MOST_SENTENCES]
 
 
 def _without_times(body: str) -> str:
