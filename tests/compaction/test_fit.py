@@ -164,6 +164,21 @@ def test_the_line_that_is_needed_later_stays_where_it_stands(counter: TokenCount
     assert_adds_up(counter, trajectory, STRICT, turns, row)
 
 
+def test_of_a_tree_of_folders_that_one_stays_in_which_the_file_is_that_is_opened_next(counter: TokenCounter):
+    names = "\n".join(f"module_{number}.py" for number in range(12))
+    listed = "\n\n".join(f"/src/app{number}/views:\ndebug.py\n{names}" for number in range(40))
+    opens = {**call("view", "b", path="/src/app23/views/debug.py"), "content": "The view is in its debug module."}
+    ended = (opens, result("b", "a view"), {"role": "assistant", "content": "Done."})
+    row = read(
+        [{"role": "user", "content": "Mend the view."}, call("ls", "a", path="/src"), result("a", listed), *ended]
+    )
+    rules = replace(POLICY, target_max_tokens=counter.count(row).tokens // 3, fit="strict")
+    turns, _ = run(counter, row, Writer(lambda _: words(5)), rules)
+    assert turns is not None
+    assert "/src/app23/views:\ndebug.py\n" in turns[2].text
+    assert len(turns[2].text) < len(listed) / 2
+
+
 def test_what_stands_behind_an_escaped_line_end_stays_and_is_not_named_as_cut(counter: TokenCounter):
     rows = "".join(f"\\\\nG{number}0{number} 06:{number:02} -> 12:{number:02}, 2 seats" for number in range(10, 100))
     text = f"content=[Text('{rows}')]"

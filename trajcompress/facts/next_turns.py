@@ -62,6 +62,8 @@ class LaterReader:
             found = self._words[index] = dict(islice(weighed, _MOST_WORDS))
             for path in [word for word in found if "/" in word]:
                 ends = path.split("/")[-_PATH_PARTS:]
+                if "." in ends[-1]:
+                    found[f"{path.rpartition('/')[0]}:"] = STRONG  # as `ls -R` names the folder that it lists
                 found |= {"/".join(ends[at:]): STRONG for at in range(len(ends)) if _is_named("/".join(ends[at:]))}
         return self._words[index]
 
