@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from trajcompress.outcomes.compact import parse_cut
+from trajcompress.outcomes.outcome import read
 from trajcompress.outcomes.records.structured import read_structured
 
 VALUES_OF_JSON = st.recursive(
@@ -30,3 +35,31 @@ def test_json_of_any_shape_is_told(data, wanted, limit):
     said, _, _ = read_structured(data, wanted, limit, 900)
     assert said
     assert "\n" not in said
+
+
+def test_json_that_a_harness_cut_off_is_told_by_its_values():
+    clips = [
+        {"id": f"Swift{n}", "title": f"Endgame {n}", "views": 20391 + n, "at": "2023-01-0" * 9} for n in range(9)
+    ]
+    cut = json.dumps({"error": "", "response": {"channel": "chess", "clips": clips}})[:1_020] + "..."
+    said = read(cut, None, later={"20394": 4.0}, taken={"20394": 4.0}, most=2_000).said
+    assert "(Swift3, 20394)" in said
+    assert '"' not in said
+
+
+@given(VALUES_OF_JSON, st.integers(0, 400))
+@example({"a": 'b", "c": [1', "d": [2]}, 20)
+@settings(max_examples=200, deadline=None)
+def test_of_json_that_was_cut_anywhere_nothing_is_read_that_it_did_not_hold(data, end):
+    text = json.dumps(data)
+    read_again = parse_cut(text[:end])
+    if isinstance(read_again, dict | list):
+        assert json.dumps(read_again).rstrip("]}") in text
+
+
+@pytest.mark.cpu_seconds(20)  # quadratic time would take minutes
+@pytest.mark.parametrize(
+    "text", ["[" * 500_000, '[",' * 300_000, "[1," * 250 + "2," * 500_000, '{"a": "' + '\\"' * 500_000]
+)
+def test_what_only_begins_like_json_is_read_in_linear_time(text):
+    parse_cut(text)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from trajcompress.json_values import MAX_DEPTH, depth_of, parse_json
 from trajcompress.outcomes.text import shorten
+from trajcompress.processes.late_patterns import late_re
 
 LIST_ITEMS = 4
 VALUE_CHARS = 80
 _DEPTH = 5
+_TOKEN = late_re(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{},]', re.DOTALL)  # the last string may have no end
+_CLOSES = {"[": "]", "{": "}"}
 
 
 def parse(text: str) -> Any:
@@ -20,6 +24,27 @@ def parse(text: str) -> Any:
         return text
     may_be_deep = text.count("[") + text.count("{") > MAX_DEPTH  # spares most a walk
     return text if may_be_deep and depth_of(value) > MAX_DEPTH else value
+
+
+def parse_cut(text: str) -> Any:
+    """Parse JSON that was cut off, as harnesses do with long results, up to its last whole value; else give the text.
+
+    >>> parse_cut('{"ids": [1, 2], "users": [{"name": "Ann", "age": 3')
+    {'ids': [1, 2], 'users': [{'name': 'Ann'}]}
+    """
+    inside: list[str] = []  # what closes the containers that are open
+    end, closing = 0, ""
+    for token in _TOKEN.finditer(text):
+        sign = token[0]
+        if sign in _CLOSES:
+            inside.append(_CLOSES[sign])
+        elif sign in "]}" and (not inside or inside.pop() != sign):
+            return text
+        if len(inside) > MAX_DEPTH:
+            return text
+        if sign in ",]}":
+            end, closing = token.end() - (sign == ","), "".join(reversed(inside))
+    return parse(f"{text[:end]}{closing}") if end and inside else text
 
 
 def compact(data: Any, limit: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 
@@ -14,7 +14,7 @@ from trajcompress.facts.parts import LEAST, Wanted, parts_with
 from trajcompress.facts.reading import mentions
 from trajcompress.facts.taken import STRONG
 from trajcompress.outcomes.action.actions import Action
-from trajcompress.outcomes.compact import parse
+from trajcompress.outcomes.compact import parse, parse_cut
 from trajcompress.outcomes.contents import complaints, is_code, is_content, is_log, reads_markup
 from trajcompress.outcomes.page import is_page, visible
 from trajcompress.outcomes.printed.furniture import NOTHING_REPEATED, Repeated, telling_lines
@@ -144,12 +144,8 @@ def read(
         return Outcome(whole_sentences(one_line(nag), most or limit) or shorten(one_line(nag), limit), failed=True)
     body = _without_echo(held, action)
     wanted = {**taken, **(later if taken else {}), **dict.fromkeys(needed, 2 * STRONG)}
-    if len(body) <= _PARSED_CHARS and body[:1] in {"{", "["} and isinstance(data := parse(body), dict | list):
-        asked = action.target if action else ""
-        looked_up = action is not None and (action.kind == "read" or action.name.startswith(_LOOKS_UP))
-        makes = action is not None and action.kind == "change"
-        said_of = read_structured(data, {**later, **wanted}, limit, most, asked, looked_up=looked_up, makes=makes)
-        return Outcome(*said_of)
+    if len(body) <= _PARSED_CHARS and body[:1] in {"{", "["} and (data := _parsed(body)) is not None:
+        return _of_json(data, action, {**later, **wanted}, limit, most)
     printed = uncoloured(body).replace("\r\n", "\n")
     body = clip(whole := with_title(printed, repeated, needed))
     of_page = 0 if whole is printed else limit * OF_PAGE if limit >= SAID_CHARS else limit
@@ -196,6 +192,19 @@ def read(
             said = f"{first}; {told}" if first else told
     lines = "" if size == 1 and said else lines
     return Outcome(said, lines, report.failed, report.tests, opened[1] if opened else None)
+
+
+def _parsed(body: str) -> dict[str, Any] | list[Any] | None:
+    """Return the JSON that a result is, or was before its end was cut off."""
+    found = (data for reads in (parse, parse_cut) if isinstance(data := reads(body), dict | list))
+    return next(found, None)
+
+
+def _of_json(data: Any, action: Action | None, wanted: Wanted, limit: int, most: int) -> Outcome:
+    asked = action.target if action else ""
+    looked_up = action is not None and (action.kind == "read" or action.name.startswith(_LOOKS_UP))
+    makes = action is not None and action.kind == "change"
+    return Outcome(*read_structured(data, wanted, limit, most, asked, looked_up=looked_up, makes=makes))
 
 
 class _Report(NamedTuple):
