@@ -47,6 +47,13 @@ def test_json_that_a_harness_cut_off_is_told_by_its_values():
     assert '"' not in said
 
 
+def test_of_a_long_string_that_was_cut_off_what_is_there_is_told():
+    page = "The agent solves 14.41 percent of the tasks, people solve 78.24 percent of them. " * 9
+    cut = json.dumps({"results": [{"source": "a.pdf", "pages": 22, "text": page}]})[:700]
+    said = read(cut, None, later={"78.24": 4.0}, taken={"78.24": 4.0}, most=2_000).said
+    assert "people solve 78.24 percent of them" in said
+
+
 @given(VALUES_OF_JSON, st.integers(0, 400))
 @example({"a": 'b", "c": [1', "d": [2]}, 20)
 @settings(max_examples=200, deadline=None)

@@ -11,6 +11,7 @@ from trajcompress.processes.late_patterns import late_re
 
 LIST_ITEMS = 4
 VALUE_CHARS = 80
+_LONG_CHARS = 200
 _DEPTH = 5
 _TOKEN = late_re(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{},]', re.DOTALL)  # the last string may have no end
 _CLOSES = {"[": "]", "{": "}"}
@@ -29,13 +30,15 @@ def parse(text: str) -> Any:
 def parse_cut(text: str) -> Any:
     """Parse JSON that was cut off, as harnesses do with long results, up to its last whole value; else give the text.
 
+    A long string stays as far as it goes; half of a short one may say something else.
+
     >>> parse_cut('{"ids": [1, 2], "users": [{"name": "Ann", "age": 3')
     {'ids': [1, 2], 'users': [{'name': 'Ann'}]}
     """
     inside: list[str] = []  # what closes the containers that are open
-    end, closing = 0, ""
+    end, closing, start, sign = 0, "", 0, ""
     for token in _TOKEN.finditer(text):
-        sign = token[0]
+        start, sign = token.start(), token[0]
         if sign in _CLOSES:
             inside.append(_CLOSES[sign])
         elif sign in "]}" and (not inside or inside.pop() != sign):
@@ -44,6 +47,8 @@ def parse_cut(text: str) -> Any:
             return text
         if sign in ",]}":
             end, closing = token.end() - (sign == ","), "".join(reversed(inside))
+    if len(sign) >= _LONG_CHARS and start + len(sign) == len(text):
+        end, closing = len(text), f'"{"".join(reversed(inside))}'
     return parse(f"{text[:end]}{closing}") if end and inside else text
 
 
