@@ -8,6 +8,7 @@ import pytest
 import told
 from told import action
 
+from trajcompress.outcomes.action.actions import Action
 from trajcompress.outcomes.outcome import read
 
 DATA = Path(told.__file__).parent / "data" / "test_reports"
@@ -267,3 +268,14 @@ def test_what_tests_printed_of_other_runs_is_no_report():
 def test_reports_are_read_in_linear_time():
     for part in ("Ran 3 tests\n", "[ RUN      ] A.b\nx\n", "Executed 1 test, with 0 failures\n", GTEST, _maven(13)):
         read(part * (1_000_000 // len(part)), action("bash", command="run the tests"))
+
+
+def test_of_pytest_all_tests_that_failed_are_told_and_their_file_once():
+    why = {"empty": "assert None == 0", "discount": "assert 10 == 5", "currency": "AttributeError: no 'currency'"}
+    lines = [f"FAILED tests/cart.py::test_{name} - {said}\n" for name, said in why.items()]
+    text = f"== short test summary info ==\n{''.join(lines)}== 3 failed, 11 passed in 0.12s ==\n"
+    said = read(text, Action("bash", "pytest tests", "run")).said
+    assert said == (
+        "3 failed, 11 passed in 0.12s; FAILED tests/cart.py::test_empty - assert None == 0;"
+        " ::test_discount - assert 10 == 5; ::test_currency - AttributeError: no 'currency'"
+    )

@@ -47,13 +47,15 @@ RUNNERS: Sequence[Runner] = (
         ),
         joint=", ",
     ),
-    Runner(  # pytest, whose own lines say which test failed
+    Runner(  # pytest
         " in ",
         (" passed", " failed", " error", " skipped"),
         (
             late_re(r" in [\d.]{1,12} ?s"),
             late_re(r"\d(?<![\w.]\d)\d* (?:failed|passed|errors?|skipped)(?:, \d+ \w{1,20}){0,6} in [\d.]{1,12} ?s"),
         ),
+        late_re(r"^((?:FAILED|ERROR) \S{1,300}(?: \S{1,100}){0,8}? - [^\n]{1,400})$", re.MULTILINE),
+        tells_why=True,
     ),
     Runner(  # cargo
         "test result: ",

@@ -220,7 +220,10 @@ def _failures(text: str, heading: re.Pattern[str], *, tells_why: bool) -> Iterat
     )
     yield f"{shorten(name, _NAME_CHARS)}: {why}" if why else shorten(name, _NAME_CHARS + _WHY_CHARS)
     unlike = dict.fromkeys(other for _, other in others if other != name)
-    yield from (shorten(other, _NAME_CHARS) for other in islice(unlike, _TOLD_NAMES))
+    file = name.partition("::")[0]
+    for other in islice(unlike, _TOLD_NAMES):  # those of one file name it once
+        of, _, test = other.partition("::")
+        yield shorten(f"::{test}" if test and of == file else other, _NAME_CHARS)
 
 
 def _why(block: str) -> str:
