@@ -21,7 +21,7 @@ from trajcompress.outcomes.printed.furniture import NOTHING_REPEATED, Repeated, 
 from trajcompress.outcomes.printed.known_forms import unmet
 from trajcompress.outcomes.printed.later import lines_used
 from trajcompress.outcomes.printed.reasons import own_lines, reasons
-from trajcompress.outcomes.printed.screen import OF_PAGE, with_title
+from trajcompress.outcomes.printed.screen import PAGE_CHARS, with_title
 from trajcompress.outcomes.printed.shown import (
     GOES_BETWEEN,
     in_order,
@@ -148,7 +148,7 @@ def read(
         return _of_json(data, action, {**later, **wanted}, limit, most)
     printed = uncoloured(body).replace("\r\n", "\n")
     body = clip(whole := with_title(printed, repeated, needed))
-    of_page = 0 if whole is printed else limit * OF_PAGE if limit >= SAID_CHARS else limit
+    of_page = 0 if whole is printed else max(limit, PAGE_CHARS) if limit >= SAID_CHARS else limit
     size = printed.count("\n") + 1
     report = _report(body, action, limit, repeated, later, whole=whole)
     opened = _OPEN_FILE.search(body)

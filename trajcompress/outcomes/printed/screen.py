@@ -9,8 +9,8 @@ from trajcompress.outcomes.printed.furniture import Repeated
 from trajcompress.outcomes.text import sentences
 from trajcompress.processes.late_patterns import late_re
 
-OF_PAGE = 2
-"""Times as much is told of a page as of another text: its title says little."""
+PAGE_CHARS = 300
+"""What is told of a page takes more than what is told of another text: its title says little."""
 
 LONG_CHARS = 160
 """A longer line is a paragraph."""

@@ -244,7 +244,7 @@ def _ends(
             lines[place] = _from_its_beginning(lines[place], one_line(unlinked(each.part)))
     used += [places[line] for line in map(unlinked, odd) if line in places]
     amid = [] if asked is None else put_sentences(lines, asked)
-    shown = (last, 0, last - 1) if from_end else (0, last, 1, 2) if asked is None else (0, *(amid or (1, 2)))
+    shown = (last, 0, last - 1) if from_end else (0, *(amid or (last, 1, 2)))
     wanted = (*used, *shown)
     chosen: dict[int, str] = {}
     room = limit
