@@ -328,6 +328,16 @@ def test_of_a_paragraph_of_a_page_the_sentence_that_tells_of_what_was_asked_is_t
     assert not any(word in told for word in ("TOOLS", "terms", "copied"))
 
 
+def test_a_page_whose_name_has_no_room_is_not_said_to_be_left_out():
+    page = (
+        f"I clicked 'News of the line'.\n\nHere is a screenshot of [{'A very long name of a page ' * 9}](https://b.org/a).\n"
+        "In 2019 the line carried 4,495,039 passengers, a record.\n" + "Menu\nLog in here\n" * 60
+    )
+    told = read(page, action_of(ran("Please find how many passengers the line carried."), 0), limit=100).said
+    assert told.startswith("I clicked 'News of the line'.; ")
+    assert "4,495,039 passengers" in told
+
+
 def test_of_a_page_of_labels_sentences_are_told_and_not_what_its_reader_says_of_the_answer():
     page = (
         "I clicked 'Month Selection'.\n\nHere is a screenshot of [A | B](https://b.org/a).\n"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from itertools import islice, pairwise
 
 from trajcompress.facts.markup import unlinked
@@ -258,14 +258,21 @@ def _ends(
             if told or place in used or not chosen or is_short:
                 chosen[place] = told or shorten(line, share)
                 room -= len(chosen[place]) + 2
-    for place in wanted:  # what is left goes to lines that were cut
+    _lengthen(chosen, lines, wanted, room)
+    if asked is not None and 0 in chosen:
+        chosen[0] = chosen[0].removesuffix(" …")  # what is left out is the name of the page
+    return [chosen[place] if place - 1 in {-1, *chosen} else f"… {chosen[place]}" for place in sorted(chosen)]
+
+
+def _lengthen(chosen: dict[int, str], lines: Sequence[str], wanted: Sequence[int], room: int) -> None:
+    """Give the room that is left to lines that were cut."""
+    for place in wanted:
         if place in chosen and room > 0:
             most = len(chosen[place]) + room
             longer = _begun(lines[place], most)
             if len(longer) > len(chosen[place]):
                 room -= len(longer) - len(chosen[place])
                 chosen[place] = longer
-    return [chosen[place] if place - 1 in {-1, *chosen} else f"… {chosen[place]}" for place in sorted(chosen)]
 
 
 def _without_times(body: str) -> str:
