@@ -124,3 +124,15 @@ def test_lines_that_begin_with_a_number_are_no_matches_where_nobody_searched():
     assert "matches" not in line(
         "\n".join(f"555-1{n:03} Ann {n}" for n in range(40)), "bash", command="cat phones.txt"
     )
+
+
+def test_that_a_look_failed_is_told_though_its_reply_has_a_heading():
+    reply = (
+        "# Search Failed\n\nError searching for 'harbour': (sqlite3.OperationalError) no such table: notes\n\n"
+        "## What to try\n" + "- **Other words**: those that stand in a title are found more often\n" * 9
+    )
+    told = outcome(reply, "search_notes", query="harbour")
+    assert told.failed
+    assert told.said == "Error searching for 'harbour': (sqlite3.OperationalError) no such table: notes"
+    notes = "# Notes\n\nThe harbour was closed.\n\n## Errors\nError: no such ship\n" + "More of the notes.\n" * 30
+    assert not outcome(notes, "read_note", path="notes.md").failed

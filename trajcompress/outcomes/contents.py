@@ -11,6 +11,7 @@ from trajcompress.outcomes.text import one_line
 from trajcompress.processes.late_patterns import late_re
 
 _SHORT_CHARS = 300  # of a result that may be no more than the complaint of a tool
+_HEADINGS = late_re(r"\A\s*+(?:#{1,6} [^\n]{0,200}\n\s*+)+")  # as a reply in Markdown has them above what it says
 _LOG = late_re(
     r"(?<![a-z])(?:\w{0,30}logs?|stderr|stdout|syslog|journalctl|dmesg|nohup|traceback)\b|\.(?:out|err|trace)\b"
 )
@@ -26,7 +27,7 @@ def is_content(body: str, action: Action | None) -> bool:
     """Whether a result is what some file or page holds, and not how an attempt to read one failed."""
     if action is None or action.kind != "read" or len(body) <= _SHORT_CHARS:
         return False
-    return not errors(body.lstrip().partition("\n")[0])
+    return not errors(_HEADINGS.sub("", body, count=1).lstrip().partition("\n")[0])
 
 
 def is_code(action: Action | None) -> bool:
