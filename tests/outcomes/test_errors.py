@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from trajcompress.outcomes.action.actions import describe
 from trajcompress.outcomes.outcome import read
 from trajcompress.outcomes.reports.errors import errors
 from trajcompress.outcomes.steps import action_of
@@ -76,3 +77,19 @@ def test_an_exception_that_is_raised_again_in_other_words_is_told_once():
 def test_tracebacks_are_read_in_linear_time():
     for part in (_trace(_OWN, "E: x") + _WHILE, _WHILE, _OWN + "\n", "Traceback (most recent call last):\n", " " * 9):
         read(part * (1_000_000 // len(part)), None, taken={"fetch": 3.0})
+
+
+def test_of_the_calls_that_led_to_an_error_no_more_is_told_than_the_last_line_of_the_code_at_hand():
+    led = (
+        '  File "/app/run.py", line 59, in <module>\n    success = main_of_server()\n'
+        '  File "/app/run.py", line 36, in main_of_server\n    response = client.create_pool(\n'
+        '  File "/env/lib/python3.12/site-packages/api/call.py", line 569, in _api_call\n    return self._make(name)'
+    )
+    printed = _trace(led, "ConnectError: no route to http://localhost:5000/")
+    used = dict.fromkeys(("main_of_server", "create_pool", "_api_call"), 2.0)
+    told = "ConnectError: no route to http://localhost:5000/ (/app/run.py:36)"
+    assert read(printed, describe("bash", {"command": "python run.py"}), later=used).said.startswith(told)
+    said = read(printed, describe("bash", {"command": "python run.py"}), later=used, taken=used, most=900).said
+    assert said == f"{told}; response = client.create_pool("
+    needed = read(printed, describe("bash", {"command": "python run.py"}), ["_api_call"], taken=used, most=900).said
+    assert "_api_call" in needed

@@ -40,9 +40,9 @@ from trajcompress.outcomes.reports.errors import (
     is_within,
     last_errors,
     leads_to_error,
-    library_frames,
     marked_failures,
     marked_passes,
+    needless_frames,
 )
 from trajcompress.outcomes.reports.exits import exit_code
 from trajcompress.outcomes.reports.runners import NO_REPORT, RunReport, read_report, reasons_of_pytest
@@ -173,12 +173,13 @@ def read(
         begun = limit if report.done else min(max(room, tools), limit)
         lined = _fitting(lined, room)
         first = said if report.failed or report.tests else in_order(whole, lined) or begin(pieces, begun)
-        hidden = library_frames(shown) if report.failed else []
+        hidden = needless_frames(shown) if report.failed else []
         change = f"\n{action.change}" if action else ""  # stands in the step, too
         parts = [
             each
             for each in _parts(shown, wanted, first + change, most + len(change), needed)
-            if (not report.listing or tells(each[1])) and not is_within(each[0], hidden)
+            if (not report.listing or tells(each[1]))
+            and (not is_within(each[0], hidden) or any(map(each[1].__contains__, needed)))
         ]
         if parts:
             if not (lined or report.failed or report.tests):  # what is told in full is not begun before that
@@ -247,7 +248,7 @@ def _report(
         may_tell = kind == "run" and found and not (tests or bad_exit)
         own = telling_lines(beside_errors(body, pieces).splitlines(), repeated) if may_tell else []
         if not own or sum(map(len, own)) > FAILED_CHARS:
-            hidden = library_frames(body)
+            hidden = needless_frames(body)
             used = [each.part for each in lines_used(body, later, 1) if not is_within(each.start, hidden)]
             own = [_last_line(body) if own or not (failed or tests) else "", *used]
         for line in filter(tells, map(one_line, own)):

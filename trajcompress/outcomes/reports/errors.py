@@ -217,12 +217,14 @@ def _message(error: str) -> str:
     return error.partition(": ")[2].rpartition(" (")[0] or error
 
 
-def library_frames(text: str) -> list[tuple[int, int]]:
-    """Return where frames of others' code stand in tracebacks, and the lines that announce these."""
+def needless_frames(text: str) -> list[tuple[int, int]]:
+    """Return where tracebacks say what led to an error: all but the line of code at hand that came last."""
     if TRACEBACK not in text:
         return []
-    frames = [frame.span() for frame in _FRAME_LINES.finditer(text) if _INSTALLED.search(frame[0].partition('"')[2])]
-    heads = (match.span() for match in re.finditer(re.escape(TRACEBACK), text))
+    heads = [match.span() for match in re.finditer(re.escape(TRACEBACK), text)]
+    frames = [frame.span() for frame in _FRAME_LINES.finditer(text)]
+    own = [start for start, end in frames if not _INSTALLED.search(text[start:end].partition('"')[2])]
+    frames = [(start, text.find("\n", start, end)) if start in own[-1:] else (start, end) for start, end in frames]
     return sorted([*frames, *heads])
 
 
