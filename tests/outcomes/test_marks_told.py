@@ -36,8 +36,8 @@ def line(printed, command):
 @pytest.mark.parametrize(
     ("printed", "told"),
     [
-        (VERBOSE, "3 × FAILED; tests/a.py::t7 FAILED [ 7%]; tests/a.py::t40 FAILED [ 40%]; 97 × PASSED"),
-        (WORKERS, "3 × FAILED; [gw1] [ 7%] FAILED tests/a.py::t7; [gw0] [ 40%] FAILED tests/a.py::t40; 97 × PASSED"),
+        (VERBOSE, "3 × FAILED; tests/a.py::t7; tests/a.py::t40; tests/a.py::t77; 97 × PASSED"),
+        (WORKERS, "3 × FAILED; tests/a.py::t7; tests/a.py::t40; tests/a.py::t77; 97 × PASSED"),
         (VITEST, "× cart > totals 5ms; 50 × ✓"),
         (GITHUB, "X test (3.11) in 3m2s (ID 3); 13 × ✓"),
     ],

@@ -116,7 +116,7 @@ def test_what_a_script_marks_as_failed_is_told_with_what_stands_before():
     printed = passed + case.format("Up", "up_", "up", "✗ FAIL") + passed + case.format("Go", "go_", "go", "✗ FAIL")
     told = read(printed, action_of(did, 0))
     assert told.failed
-    assert told.said.startswith("2 × ✗ FAIL; snake('Up') = 'up_'; Expected: 'up' ✗ FAIL; snake('Go') = 'go_'")
+    assert told.said.startswith("2 × ✗ FAIL; snake('Up') = 'up_'; Expected: 'up'; snake('Go') = 'go_'; Expected")
     tap = read("ok 1 - reads\nnot ok 2 - writes the file\n" + "ok 3\n" * 40, action_of(did, 0))
     assert (tap.said, tap.failed) == ("not ok 2 - writes the file; 41 × ok", True)
     assert not read(passed, action_of(did, 0)).failed

@@ -126,7 +126,7 @@ _CRASH = late_re(
 _CRASH_HINTS = ("fault", "core dumped", "Bus error", "Killed", "Fatal Python", "Illegal", "Floating")
 _AMID_SUCCESS = "ERROR: pip's dependency resolver"  # which installs all the same; the lines below say what is unmet
 _LEAST_TALLY = 3
-_MOST_MARKED, _LINES_BEFORE = 2, 2
+_MOST_MARKED, _LINES_BEFORE = 3, 2
 
 
 def errors(text: str) -> list[str]:
@@ -267,15 +267,18 @@ def beside_errors(text: str, told: Sequence[str]) -> str:
 
 
 def marked_failures(text: str) -> list[str]:
-    """Give what a script marks as failed: the first lines so marked, with those before them where they are bare."""
+    """Give what a script marks as failed: the first that is so marked, with the lines before it where it is bare.
+
+    Of several their number with the mark, which is not told again with each.
+    """
     marked = _failures(text)
     told = [", ".join(f"{times} × {mark}" for mark, times in _by_mark(marked).items())] if len(marked) > 1 else []
     for mark in marked[:_MOST_MARKED]:
-        line = one_line(mark[0])
+        line = mark["id"] or mark["rest"].lstrip(" ]") if told else one_line(mark[0])
         if not (mark["id"] or any(map(str.isalnum, mark["rest"]))):
             before = text[max(mark.start() - ERROR_CHARS, 0) : mark.start()].rpartition("\n\n")[2]
-            line = one_line(f"{'; '.join(before.splitlines()[-_LINES_BEFORE:])} {line}")
-        told.append(line)
+            line = f"{'; '.join(before.splitlines()[-_LINES_BEFORE:])} {line}"
+        told.append(one_line(line))
     return told
 
 
