@@ -3,9 +3,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trajcompress.outcomes.action.actions import describe
+from trajcompress.outcomes.outcome import read
 from trajcompress.outcomes.printed.furniture import NOTHING_REPEATED, Repeated, telling_lines
 from trajcompress.outcomes.text import joined
 
@@ -37,10 +40,23 @@ def test_lead_ins_menus_and_addresses_of_links_are_left_out():
     assert telling_lines(["def f(a):", "    return a", "main"], NOTHING_REPEATED) == ["def f(a):", "return a", "main"]
 
 
-def test_of_a_directory_its_size_and_itself_tell_nothing():
-    shown = ["total 71", "drwxr-xr-x 2 root root 560 Oct 31 20:13 .", "drwxr-xr-x 1 root root 80 Oct 31 20:13 .."]
-    files = ["-rw-r--r-- 1 root root 12 Oct 31 20:13 setup.py", "drwxr-xr-x 4 root root 80 Oct 31 20:13 src"]
-    assert telling_lines([*shown, *files], NOTHING_REPEATED) == files
+@pytest.mark.parametrize(
+    "row",
+    [
+        "-rw-r--r--+ 1 root wheel {size} Oct {day} 20:13 {name}",
+        "-rw-r--r-- 1 me me {size} 2024-10-{day} 20:13 {name}",
+    ],
+)
+def test_of_the_files_of_a_directory_the_names_are_told(row):
+    names = [f"part_{number}.py" for number in range(10, 40)]
+    shown = [row.format(size=number, day=10 + number % 20, name=name) for number, name in enumerate(names)]
+    text = "\n".join(["total 71", "drwxr-xr-x 2 root root 560 Oct 31 20:13 .", *shown])
+    ran = describe("bash", {"command": "ls -la"})
+    said = read(text, ran, later={"part_23.py": 2.0}).said
+    assert said == "part_10.py; part_11.py; part_12.py; … part_23.py; … part_39.py"
+    taken = read(text, ran, later={"part_23.py": 2.0}, taken={"part_31.py": 2.0}, most=900).said
+    assert "part_31.py" in taken
+    assert "root" not in taken
 
 
 def test_lines_of_code_are_joined_without_a_second_semicolon():

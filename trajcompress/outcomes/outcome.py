@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from trajcompress.facts.markup import unlinked
 from trajcompress.facts.next_turns import NOTHING_LATER
 from trajcompress.facts.parts import LEAST, Wanted, parts_with
 from trajcompress.facts.reading import mentions
@@ -24,6 +23,7 @@ from trajcompress.outcomes.printed.reasons import own_lines, reasons
 from trajcompress.outcomes.printed.screen import PAGE_CHARS, with_title
 from trajcompress.outcomes.printed.shown import (
     GOES_BETWEEN,
+    bare,
     in_order,
     is_listing,
     listed,
@@ -300,15 +300,15 @@ def _parts(body: str, wanted: Wanted, said: str, most: int, needed: Sequence[str
     found: dict[str, int] = {}
     for start, end in parts_with(body, missing, room, cost=3, least=least):
         part = one_line(_shown(body[start:end], missing))
-        bare = without_number(part)
-        if part and (bare.rstrip(".") or part) not in said:
+        numberless = without_number(part)
+        if part and (numberless.rstrip(".") or part) not in said:
             found.setdefault(part, start)
     return [(start, part) for part, start in found.items()]
 
 
 def _shown(part: str, wanted: Wanted) -> str:
-    """Return a part without the addresses of its links, but for those that later turns use."""
-    short = unlinked(part)
+    """Return a part without addresses of links and what else says little, but for what later turns use."""
+    short = bare(part)
     return part if short != part and any(word in part and word not in short for word in wanted) else short
 
 

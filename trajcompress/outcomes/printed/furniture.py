@@ -15,7 +15,7 @@ from trajcompress.processes.late_patterns import late_re
 
 _NOISE = late_re(  # rules, tags alone, keys, progress of a download, the head of a page, of `ls -l`
     r"(?:(?:[\W_]|<[^<>]{1,80}>)*|\"?(?:success|ok)\"?: true,?"
-    r"|total \d{1,12}|[a-z-](?:[r-][w-][xst-]){3}\S? .* \.\.?)$"
+    r"|total \d{1,12})$"
     r"|\s*% Total\s+% Received|\s*Dload\s+Upload|\s*<(?:!DOCTYPE|\?xml|meta|link)\b"
     r"|(?:real|user|sys)\s{1,4}\d{1,4}m[\d.]{1,8}s$|;[;< ]|(?:Name: [^\n]{0,60}, )?dtype: \w{1,20}$|(?:URL|Link): https?://\S{1,300}$"
     r"|\s{0,8}\(use \"git "

@@ -39,6 +39,11 @@ _HEAD = late_re(r"\| ?head\b[^|\n]{0,20}\Z")
 _TIMES = late_re(
     r"^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?[ \t]{1,4}", re.MULTILINE
 )
+_FILE = late_re(  # what `ls -l` says before the name
+    r"^[bcdlps-](?:[r-][w-][xsStT-]){3}[.+@]? {1,4}\d{1,6} {1,9}\S{1,40} {1,9}\S{1,40} {1,12}[\d.,]{1,16}[KMGT]?"
+    r" {1,4}(?:\w{3,5}\.? {1,3}\d{1,2}|\d{1,2}\.? \w{3,5}\.?|[\d-]{10}) {1,3}[\d:.]{4,18}(?: [+-]\d{4})? ",
+    re.MULTILINE,
+)
 _ROW_CHARS = 48
 _LEAST_LISTED = 4
 _LINES_AROUND = 3  # of a listing, such as its head
@@ -226,7 +231,7 @@ def _ends(
     ``from_end``: its end says most. ``acted``: it came of something that was done, not of a look. ``asked``: it says
     what was done on a page that was asked for in such words, then what that shows.
     """
-    body = _without_times(body)
+    body = _without_columns(body)
     taken_up = lines_used(body, later, _MOST_USED)
     odd = [one_line(line) for line in odd_lines(body, ran=acted)]
     done = [] if asked is None else [one_line(body.partition("\n")[0])]
@@ -275,10 +280,17 @@ def _lengthen(chosen: dict[int, str], lines: Sequence[str], wanted: Sequence[int
                 chosen[place] = longer
 
 
-def _without_times(body: str) -> str:
-    """Return a log without the time that each of its lines begins with."""
-    times = len(_TIMES.findall(body))
-    return _TIMES.sub("", body) if times > 2 * (body.count("\n") + 1) / 3 else body
+def _without_columns(body: str) -> str:
+    """Return a log without the time that each of its lines begins with, a listing of files with their names alone."""
+    for columns in (_TIMES, _FILE):
+        if len(columns.findall(body)) > 2 * (body.count("\n") + 1) / 3:
+            return columns.sub("", body)
+    return body
+
+
+def bare(line: str) -> str:
+    """Return a line without the addresses of its links, of a listing of files the name."""
+    return _FILE.sub("", unlinked(line))
 
 
 def _begun(line: str, most: int) -> str:
