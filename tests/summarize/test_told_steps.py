@@ -143,3 +143,24 @@ def test_calls_of_one_text_that_have_one_answer_are_one_step():
     assert steps.count("→") == 1
     assert "find A1; A2 → " in steps
     assert "181" in steps
+
+
+def test_an_edit_is_told_with_what_became_of_it_and_its_file_once():
+    edit = {"command": "str_replace", "path": "/src/a.py", "old_str": "total = 0", "new_str": "total = 1"}
+    made = extract(ask([call(1, "editor", **edit), result(1, "The file /src/a.py has been edited.")]))
+    assert section(made, "Steps").endswith("«total = 1» → has been edited\n")
+    failed = extract(ask([call(1, "editor", **edit), result(1, "No match for total = 0 was found in /src/a.py.")]))
+    assert section(failed, "Steps").endswith("→ No match for total = 0 was found in /src/a.py.")
+    count = "Successfully wrote to /src/a.py (164 lines)"
+    assert section(extract(ask([call(1, "editor", **edit), result(1, count)])), "Steps").endswith(
+        "a.py (164 lines)\n"
+    )
+
+
+def test_what_failed_says_why_also_where_steps_are_told_in_short():
+    why = "app.core.exceptions.ConfigurationError: the setting INSTALLED_APPS is asked for and not there"
+    printed = f"{why}\n{'It may be set in a file. ' * 9}"
+    region = [turn for n in range(20) for turn in (call(n, "bash", command=f"./check_{n}"), result(n, printed))]
+    steps = section(extract(ask(region, budget=500)), "Steps").splitlines()
+    assert len(steps) > 5
+    assert all(why in step for step in steps[1:])

@@ -37,7 +37,7 @@ from trajcompress.transcript.text_protocols.written_calls import FINAL
 from trajcompress.transcript.trajectory import Turn
 
 _REPLY_CHARS, _SHORT_REPLY_CHARS = 260, 120
-_STEP_CHARS, _SHORT_SAID_CHARS, _SHORT_LABEL_CHARS = 300, 60, 60
+_STEP_CHARS, _SHORT_SAID_CHARS, _SHORT_FAILED_CHARS, _SHORT_LABEL_CHARS = 300, 60, 120, 60
 _CHANGE_LABEL_CHARS = CHANGE_CHARS + 20  # with its marks
 _MOST_STEP_CHARS = 1_400  # where kept turns take so much from a result, or quote it
 _MOST_STEPS = 4_000  # read of a region
@@ -232,31 +232,39 @@ def _forms(each: _Told) -> tuple[str, ...]:
     times = f" ×{each.times}" if each.times > 1 else ""
     if each.outcome is None:
         return (each.label + times,)
-    said = each.outcome.said  # of what failed the whole path may be why
-    outcome = Outcome(said if each.outcome.failed else without_folders(said, each.step.action), each.outcome.size)
-    full = written(each.label + times, outcome)
-    action = each.step.action
-    brief = Outcome(_brief(outcome.said, action), outcome.size)
+    said, action = each.outcome.said, each.step.action
+    if not each.outcome.failed:  # of what failed the whole path may be why
+        said = _without_file(without_folders(said, action), action)
+    full = written(each.label + times, Outcome(said, each.outcome.size))
+    most = _SHORT_FAILED_CHARS if each.outcome.failed else _SHORT_SAID_CHARS
+    brief = Outcome(_brief(said, action, most), each.outcome.size)
     suffix = f" in {each.file}" if each.label.endswith(f" in {each.file}") else ""
-    spare = _SHORT_SAID_CHARS - len(brief.said) if action and action.change else 0
+    spare = max(_SHORT_SAID_CHARS - len(brief.said), 0) if action and action.change else 0
     short = written(label_of(action, each.step.name, _SHORT_LABEL_CHARS + spare, full=True) + suffix + times, brief)
     return (full,) if short == full else (full, short)
 
 
-def _brief(said: str, action: Action | None) -> str:
-    """Say the first of what was said, in whole lines; of an edit no more than that it was made, and not of what."""
-    first, *others = _PARTS.split(said)
+def _without_file(said: str, action: Action | None) -> str:
+    """Say of an edit that it was made, and not of what: that stands before it."""
+    first = _PARTS.split(said, 1)[0]
     for path in action.files if action and action.change else ():
         _, name, made = first.partition(path.rpartition("/")[2])
-        if name and made.strip():
-            return shorten(made.strip(), _SHORT_SAID_CHARS)
+        if name and made.strip()[:1].isalpha():
+            return f"{made.strip()}{said[len(first) :]}"
+    return said
+
+
+def _brief(said: str, action: Action | None, most: int) -> str:
+    """Say the first of what was said, in whole lines; of an edit no more than that it was made."""
+    first, *others = _PARTS.split(said)
+    others = [] if action and action.change else others
     end = len(first)
     for other in others:
         end_of_other = said.index(other, end) + len(other)
-        if end_of_other > _SHORT_SAID_CHARS:
+        if end_of_other > most:
             break
         end = end_of_other
-    told = closed_list(shorten(said[:end], _SHORT_SAID_CHARS), said)
+    told = closed_list(shorten(said[:end], most), said)
     looks = action is not None and action.kind in {"read", "idle"}
     begun = looks and end < len(said) and not told.endswith(("…", "]"))  # a list that is begun is not to pass for all
     return f"{told}{_AND_SO_ON}" if begun else told
