@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 
 import pytest
-from summed_up import ask, call, result, section
+from summed_up import ask, call, result, section, words
 from trajectories import read
 
 from trajcompress.outcomes.text import whole_sentences
 from trajcompress.summarize.extractive import extract
+from trajcompress.summarize.extractive.fit import ASKED, Line, Record, Section, fit
 
 
 @pytest.mark.parametrize(
@@ -164,3 +165,20 @@ def test_what_failed_says_why_also_where_steps_are_told_in_short():
     steps = section(extract(ask(region, budget=500)), "Steps").splitlines()
     assert len(steps) > 5
     assert all(why in step for step in steps[1:])
+
+
+def test_room_goes_to_many_steps_in_full_before_one_that_is_very_long():
+    def step(place: int, score: float, size: int) -> Line:
+        return Line(Section.STEPS, place, score, (f"ran {place} and saw {'more ' * size}", f"ran {place}"))
+
+    lines = (step(0, 6.0, 120), *(step(place, 5.0, 6) for place in range(1, 12)))
+    text = fit(Record(lines), 220, words)
+    assert "- ran 0\n" in text
+    assert text.count("more more") >= 11
+    assert "… " not in text
+
+
+def test_what_people_ask_is_told_in_full_before_any_step_is():
+    asked = Line(Section.REQUESTS, 0, ASKED, (f"Please {'do this and ' * 30}rest.", "Please do this…"))
+    steps = (Line(Section.STEPS, n, 9.0, (f"ran {n} and saw {'more ' * 6}", f"ran {n}")) for n in range(1, 12))
+    assert "rest." in fit(Record((asked, *steps)), 220, words)

@@ -18,6 +18,7 @@ _CHARS_PER_TOKEN = 3.4
 _HEAD_CHARS = 14  # of a section
 _SHORT_SHARE = 0.6  # of the budget goes to lines in their short form before any gets its long one
 _REQUESTS_SHARE = 0.6
+_LEAST_SCORE = 0.1  # that a step made again later may fall below
 _NEEDED_SHARE = 0.6
 _ATTEMPTS = 6
 _ENOUGH = 0.9
@@ -51,6 +52,13 @@ class Line(Struct):
     score: float
     forms: tuple[str, ...]
     count: int = 1
+
+    @property
+    def cost(self) -> float:
+        """What the long form takes for what it tells; what people ask is told in full before all else."""
+        if not self.forms or self.section is Section.REQUESTS:
+            return 0.0
+        return (len(self.forms[0]) - len(self.forms[-1])) / max(self.score, _LEAST_SCORE)
 
 
 class Record(Struct, frozen=True):
@@ -150,7 +158,7 @@ def _choose(lines: Sequence[Line], room: float) -> dict[int, int]:
     spent_on_requests = 0.0
     whole = room
     for share, grow in ((_SHORT_SHARE, False), (1.0, True), (1.0, False)):
-        for place in ranked:
+        for place in sorted(ranked, key=lambda place: lines[place].cost) if grow else ranked:
             forms = lines[place].forms
             if not forms:
                 continue
