@@ -53,6 +53,26 @@ def test_a_row_over_the_target_of_another_format_is_shown_before_and_after(desk)
     assert "[CONTEXT SUMMARY]" in run_here("show", "out", "lc", cwd=desk.folder).stdout
 
 
+def test_other_names_of_keys_are_refused_with_the_option_that_names_them(desk):
+    said = [{"speaker": "human", "text": "hi"}, {"speaker": "bot", "text": "ho " * 30_000}]
+    named = [{"role": each["speaker"], "text": each["text"]} for each in said]
+    desk.write("a.jsonl", [{"id": "a", "messages": said}, {"id": "b", "messages": named}])
+    ran = desk.compress("a.jsonl", "-o", "out")
+    assert ran.code == 1
+    assert [line for line in ran.stderr.splitlines() if "×" in line and "--role-key and --content-key" in line] == [
+        line for line in ran.stderr.splitlines() if "turn" in line and "×" in line
+    ]
+    details = {row["reason"]: row["detail"] for row in read_rejected(desk.path("out"))}
+    assert details == {
+        "turn_without_role": "turn 0 has neither 'role' nor 'from'; its keys: 'speaker', 'text'",
+        "turns_without_content": "no turn has 'content' or 'value'; the keys of turn 0: 'role', 'text'",
+    }
+    desk.write("b.jsonl", [{"id": "a", "messages": said}])
+    assert desk.compress("b.jsonl", "-o", "named", "--role-key", "speaker", "--content-key", "text").code == 0
+    (metrics,) = read_metrics(desk.path("named"))
+    assert metrics["original_tokens"] > 30_000
+
+
 def test_a_rejected_row_keeps_the_text_that_was_read(desk):
     long = [{"type": "human", "content": "x"}, {"type": "ai", "content": "y " * 3000}]
     desk.write("a.jsonl", [{"id": "lc", "messages": long}])

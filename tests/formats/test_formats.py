@@ -24,6 +24,7 @@ REASONS = {
     "messages_not_a_list",
     "turn_not_an_object",
     "turn_without_role",
+    "turns_without_content",
     "nested_too_deep",
 }
 

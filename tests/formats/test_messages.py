@@ -103,10 +103,27 @@ def test_json_text_may_be_nested_as_deep_as_a_row_may(as_text):
         ({"messages": [{"content": "hi"}]}, "turn_without_role"),
         ({"messages": [ASK, {"role": None, "content": "ho"}]}, "turn_without_role"),
         ({"messages": [ASK, {"role": 3, "content": "ho"}]}, "turn_without_role"),
+        (
+            {"messages": [{"role": "user", "text": "hi"}, {"role": "assistant", "text": "ho"}]},
+            "turns_without_content",
+        ),
+        ({"conversations": [{"from": "human", "text": "hi"}]}, "turns_without_content"),
     ],
 )
 def test_a_row_without_a_trajectory_is_refused_with_its_reason(row, reason):
     assert refusal(row) == reason
+
+
+def test_a_turn_without_content_is_read_beside_one_that_has_some():
+    turns = read({"messages": [{"role": "user", "text": "hi"}, ANSWER]}).turns
+    assert [turn.text for turn in turns] == ["", ANSWER["content"]]
+
+
+def test_a_refusal_names_the_keys_of_a_turn():
+    with pytest.raises(RowError, match="'speaker', 'text'"):
+        read({"messages": [{"speaker": "user", "text": "hi"}]})
+    with pytest.raises(RowError, match="'role', 'text'"):
+        read({"messages": [{"role": "user", "text": "hi"}]})
 
 
 def test_a_refusal_names_the_columns_that_are_there():

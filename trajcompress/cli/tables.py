@@ -11,7 +11,7 @@ from rich.table import Table
 
 from trajcompress.cli.printing import wrapped
 from trajcompress.compaction.happened import FORM_UNFIT
-from trajcompress.metrics.reasons import OUTCOMES, explain
+from trajcompress.metrics.reasons import OUTCOMES, REJECTED, explain
 from trajcompress.run.progress.reporter import RunResult
 from trajcompress.tokens.tokenizer import DEFAULT_TOKENIZER
 from trajcompress.wording import counted, last_part, printable
@@ -165,4 +165,6 @@ def _how_to_form(rows: int, settings: Settings | None) -> str:
 
 
 def _in_words(reason: str) -> str:
-    return f"{reason}: {explain(reason, 'failed').meaning}"
+    """Say what a reason means, and what helps of those for which nothing else is said of the run."""
+    known = explain(reason, "failed")
+    return f"{reason}: {known.meaning}" + (f"; {known.remedy}" if reason in REJECTED else "")

@@ -28,7 +28,7 @@ from trajcompress.formats.messages import (
     find_messages,
     is_message,
 )
-from trajcompress.formats.turns import read_turn, role_names
+from trajcompress.formats.turns import read_turn, require_content, role_names
 from trajcompress.json_values import MAX_DEPTH, depth_of, is_plain, parse_json
 from trajcompress.redact import redact_row
 from trajcompress.settings.choices import MessageFormat, Role
@@ -53,7 +53,7 @@ def read_trajectory(
 
     Raises:
         RowError: the row holds no trajectory. Reasons: ``no_messages``, ``empty_messages``, ``messages_not_a_list``,
-            ``turn_not_an_object``, ``turn_without_role``, ``nested_too_deep``.
+            ``turn_not_an_object``, ``turn_without_role``, ``turns_without_content``, ``nested_too_deep``.
     """
     try:
         return _read_trajectory(row, fallback_id, options, known_plain=known_plain)
@@ -120,6 +120,7 @@ def _read_trajectory(
         row, found, parts, redactions = _redacted(row, found, parts)
     form = detect_format(found.messages) if options.format == "auto" else options.format
     names = role_names(found.messages, form)
+    require_content(found.messages)
     roles = normalise_roles(names, options.role_map)
     tools, from_text = _read_tools(row)
     from_text = from_text or found.as_text

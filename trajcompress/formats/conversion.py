@@ -17,7 +17,7 @@ from msgspec import Struct
 from trajcompress.errors import RowError
 from trajcompress.formats import foreign
 from trajcompress.formats.adapter_parts import Adapter, Lists, Made, Row, lists_of
-from trajcompress.formats.messages import MESSAGE_FIELDS, MESSAGES, is_message
+from trajcompress.formats.messages import MESSAGE_FIELDS, MESSAGES, is_message, shown_keys
 from trajcompress.transcript.trajectory import Message
 
 
@@ -72,8 +72,9 @@ def convert_keys(
         if any(isinstance(each, dict) and role in each and content in each for each in messages)
     }
     if not named:
-        there = ", ".join(map(repr, row)) or "none"
-        raise RowError("no_messages", f"no column holds messages with {role!r} and {content!r}; the columns: {there}")
+        raise RowError(
+            "no_messages", f"no column holds messages with {role!r} and {content!r}; the columns: {shown_keys(row)}"
+        )
     column = max(named, key=lambda name: len(named[name]))
     messages = [_renamed(each, index, role, content) for index, each in enumerate(named[column])]
     return _converted(row, Made(messages), f"{role} and {content}", (column,))

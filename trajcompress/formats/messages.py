@@ -20,6 +20,7 @@ MESSAGE_FIELDS = (MESSAGES, "conversations", "conversation", "trajectory", "hist
 
 LIST_OF_OBJECTS = late_re(r"\s*\[\s*\{")
 _CONTENT_KEYS = frozenset({"content", "value", "tool_calls", "function_call"})
+_SHOWN_CHARS = 400
 
 
 class FormatOptions(Struct, frozen=True):
@@ -64,7 +65,7 @@ def find_messages(row: dict[str, Any], options: FormatOptions) -> Found:
         longest = max(candidates, key=lambda found: len(found.messages))
         passed_over = tuple(found.field for found in candidates if found is not longest)
         return replace(longest, passed_over=passed_over) if passed_over else longest
-    there = ", ".join(map(repr, row)) or "none"
+    there = shown_keys(row)
     usual = next((name for name in MESSAGE_FIELDS[:-1] if row.get(name) is not None), None)
     if usual is None:
         raise RowError("no_messages", f"no column holds a list of messages; the row's columns: {there}")
@@ -73,8 +74,7 @@ def find_messages(row: dict[str, Any], options: FormatOptions) -> Found:
 
 def _wanted(row: dict[str, Any], name: str) -> Found:
     if row.get(name) is None:
-        there = ", ".join(map(repr, row)) or "none"
-        raise RowError("no_messages", f"no column {name!r}; the row's columns: {there}")
+        raise RowError("no_messages", f"no column {name!r}; the row's columns: {shown_keys(row)}")
     found = as_messages(name, row[name])
     if found is None:
         raise RowError(
@@ -110,6 +110,11 @@ def is_message(message: Any) -> bool:
         and (isinstance(message.get("role"), str) or isinstance(message.get("from"), str))
         and not _CONTENT_KEYS.isdisjoint(message)
     )
+
+
+def shown_keys(names: Mapping[str, Any]) -> str:
+    """Return the keys of a row or a message, for messages to people."""
+    return ", ".join(map(repr, names))[:_SHOWN_CHARS] or "none"
 
 
 def detect_format(messages: list[Any]) -> MessageFormat:

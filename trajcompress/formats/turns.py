@@ -17,6 +17,7 @@ from trajcompress.formats.content import (
     read_call,
     read_content,
 )
+from trajcompress.formats.messages import is_message, shown_keys
 from trajcompress.settings.choices import MessageFormat, Role
 from trajcompress.transcript.roles import CALL_ROLES
 from trajcompress.transcript.trajectory import Message, ToolCall, Trajectory, Turn
@@ -56,9 +57,21 @@ def role_names(messages: Sequence[Any], form: MessageFormat) -> list[str]:
         if not isinstance(name, str):
             name = message.get(second)
         if not isinstance(name, str):
-            raise RowError("turn_without_role", f"turn {index} has neither 'role' nor 'from'")
+            keys = shown_keys(message)
+            raise RowError("turn_without_role", f"turn {index} has neither 'role' nor 'from'; its keys: {keys}")
         names.append(name)
     return names
+
+
+def require_content(messages: Sequence[Message]) -> None:
+    """Refuse messages none of which has a key that we read as what is said: what they say would count as nothing.
+
+    Raises:
+        RowError: ``turns_without_content``.
+    """
+    if not any(map(is_message, messages)):
+        keys = shown_keys(messages[0])
+        raise RowError("turns_without_content", f"no turn has 'content' or 'value'; the keys of turn 0: {keys}")
 
 
 def read_turn(message: Message, own_role: str, role: Role, form: MessageFormat) -> Turn:

@@ -27,6 +27,7 @@ class Reason:
 _CUT_RESULTS = "--fit strict if what is long there are tool results, or was pasted into a request"
 _PROTECT_LESS = "protect less: a smaller --last-n-turns, or first_tool: false in protected_turns of the YAML"
 _REPAIR = "repair it in the input, and run again"
+_OTHER_KEYS = f"name other keys with --role-key and --content-key; else {_REPAIR}"
 _TRY_AGAIN = (
     "the same command with --retry-failed tries it again; another --model, a --fallback-model or --on-failure "
     "extractive may be added"
@@ -36,6 +37,28 @@ _LARGER_THAN_MODEL = (
     "--summarizer-context N, what the model takes, or --prune safe, with --overwrite; summaries that there are "
     "are not asked for again"
 )
+
+REJECTED: Mapping[str, Reason] = {
+    "unrepresentable": Reason("the output format cannot hold its values", "--output-format jsonl"),
+    "invalid_json": Reason("its line is no JSON", f"{_REPAIR}; a file that is one JSON document is named .json"),
+    "invalid_utf8": Reason("its bytes are no UTF-8", "save the file as UTF-8, and run again"),
+    "not_an_object": Reason("a row is a JSON object, and this is none", _REPAIR),
+    "nested_too_deep": Reason("it holds more levels than can be read", _REPAIR),
+    "number_too_long": Reason("it holds an integer of too many digits", _REPAIR),
+    "row_too_large": Reason("its text is longer than a row can be", _REPAIR),
+    "truncated_input": Reason("the input ends inside it", "get the file again"),
+    "corrupt_input": Reason("the input is damaged here", "get the file again"),
+    "unreadable_file": Reason("the file cannot be read", "get the file again"),
+    "unreadable_page": Reason("its part of the file cannot be read", "get the file again"),
+    "unreadable_row": Reason("its values cannot be read", _REPAIR),
+    "no_messages": Reason("no column holds messages", "name it with --messages-field"),
+    "empty_messages": Reason("its list of messages is empty", _REPAIR),
+    "messages_not_a_list": Reason("what should be its messages is no list", "name another --messages-field"),
+    "turn_not_an_object": Reason("one of its turns is no object", _REPAIR),
+    "turn_without_role": Reason("one of its turns names no role", _OTHER_KEYS),
+    "turns_without_content": Reason("none of its turns says anything by a key that is known", _OTHER_KEYS),
+}
+"""Why a row could not be read, or could not be written."""
 
 REASONS: Mapping[str, Reason] = {
     "pruned": Reason("with less of old tool results, most of them a line each, it fits without a summary"),
@@ -91,23 +114,7 @@ REASONS: Mapping[str, Reason] = {
         "report it with its error; with a version that is mended, --retry-failed tries it again where its original "
         "was kept, and --overwrite where it is in rejected.jsonl, with the summaries that were paid for",
     ),
-    "unrepresentable": Reason("the output format cannot hold its values", "--output-format jsonl"),
-    "invalid_json": Reason("its line is no JSON", _REPAIR),
-    "invalid_utf8": Reason("its bytes are no UTF-8", _REPAIR),
-    "not_an_object": Reason("a row is a JSON object, and this is none", _REPAIR),
-    "nested_too_deep": Reason("it holds more levels than can be read", _REPAIR),
-    "number_too_long": Reason("it holds an integer of too many digits", _REPAIR),
-    "row_too_large": Reason("its text is longer than a row can be", _REPAIR),
-    "truncated_input": Reason("the input ends inside it", "get the file again"),
-    "corrupt_input": Reason("the input is damaged here", "get the file again"),
-    "unreadable_file": Reason("the file cannot be read", "get the file again"),
-    "unreadable_page": Reason("its part of the file cannot be read", "get the file again"),
-    "unreadable_row": Reason("its values cannot be read", _REPAIR),
-    "no_messages": Reason("no column holds messages", "name it with --messages-field"),
-    "empty_messages": Reason("its list of messages is empty", _REPAIR),
-    "messages_not_a_list": Reason("what should be its messages is no list", "name another --messages-field"),
-    "turn_not_an_object": Reason("one of its turns is no object", _REPAIR),
-    "turn_without_role": Reason("one of its turns names no role", _REPAIR),
+    **REJECTED,
 }
 
 
