@@ -36,10 +36,23 @@ async def cell():
     return work()
 asyncio.new_event_loop().run_until_complete(cell())
 """
+_IN_ASYNCIO_RUN = """\
+import asyncio
+async def main():
+    return work()
+asyncio.run(main())
+"""
+_MANY = """\
+import json
+from trajcompress import Compressor
+def work():
+    with Compressor(**options) as compressor:
+        return list(compressor.compress_many(json.loads(line) for line in open('in.jsonl')))
+"""
 
 
-@pytest.mark.parametrize("how", [_PLAIN, _IN_A_LOOP], ids=["script", "notebook"])
-@pytest.mark.parametrize("what", [_RUN, _ROW], ids=["dataset", "row"])
+@pytest.mark.parametrize("how", [_PLAIN, _IN_A_LOOP, _IN_ASYNCIO_RUN], ids=["script", "notebook", "asyncio.run"])
+@pytest.mark.parametrize("what", [_RUN, _ROW, _MANY], ids=["dataset", "row", "rows"])
 def test_an_interrupt_ends_the_work_and_reaches_the_program(tmp_path, make_tokenizer, what, how):
     commands.write_rows(tmp_path / "in.jsonl", [commands.conversation(number) for number in range(8)])
     with LoopbackServer(lambda _: hang()) as server:
@@ -63,7 +76,7 @@ def test_an_interrupt_ends_the_work_and_reaches_the_program(tmp_path, make_token
         assert json.loads((tmp_path / "out" / "run.json").read_text())["state"] == "interrupted"
 
 
-@pytest.mark.parametrize("how", [_PLAIN, _IN_A_LOOP], ids=["script", "notebook"])
+@pytest.mark.parametrize("how", [_PLAIN, _IN_A_LOOP, _IN_ASYNCIO_RUN], ids=["script", "notebook", "asyncio.run"])
 def test_calls_that_are_under_way_at_an_interrupt_are_waited_for_and_kept(tmp_path, make_tokenizer, how):
     commands.write_rows(tmp_path / "in.jsonl", [commands.conversation(number) for number in range(8)])
     with LoopbackServer(latency=2) as server:

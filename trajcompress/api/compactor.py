@@ -17,6 +17,7 @@ from trajcompress.api.results import CompactedMessages, RunningSummary
 from trajcompress.api.rows import Messages
 from trajcompress.errors import SettingsError
 from trajcompress.events import Event, Figure, nobody
+from trajcompress.run.interrupt import raising_interrupts
 from trajcompress.settings.keywords import CompactOptions
 
 Tools: TypeAlias = Sequence[Mapping[str, Any]]
@@ -115,7 +116,8 @@ class Compactor(Closable[OpenedCompactor]):
         """Compact as :meth:`compact` does, where no event loop runs, or may wait."""
         begun = self._open().begin(messages, tools, previous)
         try:
-            return begun.result()
+            with raising_interrupts():
+                return begun.result()
         finally:
             begun.cancel()  # where it was interrupted
 

@@ -20,6 +20,7 @@ from trajcompress.api.results import CompressedBatch, CompressedMessages, Compre
 from trajcompress.api.rows import MEMORY, Messages, columns_of, is_messages, rows_of
 from trajcompress.compaction.outcome import unread
 from trajcompress.errors import InputError, RowError, SettingsError
+from trajcompress.run.interrupt import raising_interrupts
 from trajcompress.settings.keywords import CompressOptions, TokenOptions
 from trajcompress.transcript.trajectory import RowId
 
@@ -66,7 +67,8 @@ class Compressor(Closable[OpenedCompressor]):
         """
         begun = self._begin(row)
         try:
-            return _finished(row, begun[2].result())
+            with raising_interrupts():
+                return _finished(row, begun[2].result())
         finally:
             begun[2].cancel()  # where it was interrupted
 
@@ -167,14 +169,17 @@ class Compressor(Closable[OpenedCompressor]):
                 begun.append(self._begin(row, called))
                 begun[-1][2].add_done_callback(lambda _: one_is_done.set())
                 while _is_full(begun, concurrency):
-                    if not begun[0][2].done():
-                        one_is_done.wait()
+                    with raising_interrupts():
+                        if not begun[0][2].done():
+                            one_is_done.wait()
                     one_is_done.clear()
                     while begun and begun[0][2].done():
                         yield _ended(*begun[0])
                         begun.popleft()
             while begun:
-                yield _ended(*begun[0])
+                with raising_interrupts():
+                    ended = _ended(*begun[0])
+                yield ended
                 begun.popleft()
         finally:
             _cancel(begun)

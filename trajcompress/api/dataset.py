@@ -13,7 +13,7 @@ from trajcompress.api.inputs import kind_of, stage
 from trajcompress.api.options import documented, naming_arguments, settings_of
 from trajcompress.api.results import CompressedDataset
 from trajcompress.errors import SettingsError, SummarizerUnusableError
-from trajcompress.run.interrupt import StopRequest
+from trajcompress.run.interrupt import StopRequest, raising_interrupts
 from trajcompress.run.job import run
 from trajcompress.run.progress.progress import Progress
 from trajcompress.run.progress.reporter import Reporter, RunResult
@@ -107,7 +107,7 @@ def _compressor(config: str | Path | None, options: Mapping[str, Any]) -> Naming
 def _run(settings: Settings, names: Sequence[str], reporter: Reporter) -> RunResult:
     """Run in a thread: a notebook's event loop cannot run another, and calls outlast an interrupt."""
     request = StopRequest()
-    with ThreadPoolExecutor(1, "trajcompress") as thread:
+    with raising_interrupts(), ThreadPoolExecutor(1, "trajcompress") as thread:
         work = thread.submit(run, settings, names, reporter, stop_on=request.heard)
         try:
             return _unless_unusable(work.result())

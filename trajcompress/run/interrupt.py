@@ -57,6 +57,25 @@ class StopRequest:
 
 
 @contextmanager
+def raising_interrupts() -> Iterator[None]:
+    """Let Ctrl-C raise KeyboardInterrupt in a thread that waits within ``asyncio.run``.
+
+    That only cancels the task at the first one, which a wait outside of the event loop does not notice. Handlers of
+    others are left alone.
+    """
+    handler = signal.getsignal(signal.SIGINT)
+    of_runner = isinstance(getattr(getattr(handler, "func", None), "__self__", None), asyncio.Runner)
+    if not of_runner or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+
+
+@contextmanager
 def stop_signals() -> Iterator[StopOn]:
     """Yield what stops a run at the first SIGINT or SIGTERM; a second one ends the process there and then.
 
