@@ -102,6 +102,21 @@ def test_what_figures_are_of_is_said_of_a_part_and_of_the_whole(place):
         assert f"calls           {calls}, 0 failed" in status
 
 
+def test_rows_that_are_done_out_of_order_are_in_the_table_as_in_the_status(place):
+    inputs = runs.write_inputs(place.folder, 12)
+    calls = count()
+    with LoopbackServer(lambda _: hang() if next(calls) == 1 else None) as server:  # the first goes out alone
+        command = place.calling(server.base_url, inputs, "out")
+        process = runs.start(*command, cwd=place.folder)
+        runs.wait_for(lambda: len(server.seen) >= 8, process)
+        process.send_signal(signal.SIGINT)
+        ran = runs.ended(process, seconds=30)
+    (title,) = [line for line in ran.stderr.splitlines() if " so far: interrupted" in line]
+    status = commands.run_here("status", "out", cwd=place.folder).stdout
+    assert f"rows done       {title.split()[0]} in this session" in status, ran.stderr
+    assert int(title.split()[0]) > runs.committed_rows(place.folder / "out")
+
+
 def test_the_second_signal_ends_the_run_at_once(place):
     inputs = runs.write_inputs(place.folder, 20)
     stuck, calls = True, count()

@@ -61,8 +61,8 @@ def _facts(counts: Counts, now: float) -> Iterator[str]:
 
 
 def calls_in_words(counts: Counts) -> str:
-    """Say how many calls were answered, are open, and have failed."""
-    words = counted(counts.called - counts.failed, "call")
+    """Say how many calls have ended, are open, and have failed, as ``status`` and the table at the end do."""
+    words = counted(counts.called, "call")
     words += f", {counts.in_flight:,} open" if counts.in_flight else ""
     return words + (f", {counts.failed:,} failed" if counts.failed else "")
 

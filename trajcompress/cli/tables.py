@@ -82,7 +82,7 @@ def _print_table(result: RunResult, settings: Settings | None) -> None:
         table.add_row(
             "facts that kept turns rely on, in summaries", f"{totals.facts_kept:,} of {totals.facts_needed:,}"
         )
-    _add_calls(table, totals)
+    _add_calls(table, totals, "API calls" if result.state in _STATES else "API calls for these rows")
     console = Console(stderr=True, highlight=False)
     console.print(f"\n{title}", soft_wrap=not console.is_terminal, markup=False)
     console.print(table)
@@ -113,9 +113,9 @@ def _add_outcomes(table: Table, totals: Totals) -> None:
         table.add_row("counted by turns: the template refuses them, or drops calls", f"{refused:,}")
 
 
-def _add_calls(table: Table, totals: Totals) -> None:
+def _add_calls(table: Table, totals: Totals, what: str) -> None:
     if totals.summarization_api_calls:
-        table.add_row("API calls", f"{totals.summarization_api_calls:,} ({totals.summarization_errors:,} failed)")
+        table.add_row(what, f"{totals.summarization_api_calls:,} ({totals.summarization_errors:,} failed)")
         cached = f" ({totals.cached_tokens:,} cached)" * bool(totals.cached_tokens)
         table.add_row(
             "tokens in, out of the model", f"{totals.prompt_tokens:,}{cached}, {totals.completion_tokens:,}"

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from trajcompress.dataset.writers import part_name
 from trajcompress.events import Emit, nobody
+from trajcompress.metrics.row import RowMetrics
 from trajcompress.metrics.totals import Totals
 from trajcompress.run.loop.reading import PieceBegin, PieceEnd
 from trajcompress.run.parts.committed import CommittedPart, PartKey
@@ -38,8 +39,13 @@ class PartCommitter:
         self._format = data_format
         self._committed = committed
         self._emit = emit
+        self._ahead: dict[int, RowMetrics] = {}  # by position
         self._begun: PieceBegin | None = None
         self._open: PartWriter | None = None
+
+    def finished(self, row: Finished) -> None:
+        """Note a row that is finished, though rows before it are not."""
+        self._ahead[row.parsed.position] = row.metrics
 
     def add(self, item: Done) -> None:
         """Take what comes next."""
@@ -49,6 +55,7 @@ class PartCommitter:
             raise ValueError("a row outside of any part")
         elif isinstance(item, Finished):
             self.progress.add(self._open.add(item))
+            self._ahead.pop(item.parsed.position, None)
         else:
             self._commit(self._begun, self._open.end(item.read, is_last=item.is_last))
 
@@ -76,9 +83,14 @@ class PartCommitter:
         return self._open.progress if self._open else Progress()
 
     def totals(self) -> Totals:
-        """Add up the rows of the part that is open, unless it stands there from before, and is counted as such."""
+        """Add up the rows that are finished and not committed.
+
+        Those of a part that stands there from before are left out, as they are counted as such.
+        """
         is_new = self._begun is not None and self._begun.again is None
-        return self._open.totals() if self._open and is_new else Totals()
+        totals = self._open.totals() if self._open and is_new else Totals()
+        totals.add(*self._ahead.values())
+        return totals
 
     def abort(self) -> None:
         """Drop what is not committed."""

@@ -73,7 +73,11 @@ class RowLoop(Struct):
             async def process(item: Item) -> Done:
                 if isinstance(item, TriedAgain):
                     return await process_row(item.parsed, self.paid_for)
-                return await process_row(item) if isinstance(item, Parsed) else item
+                if not isinstance(item, Parsed):
+                    return item
+                finished = await process_row(item)
+                committer.finished(finished)
+                return finished
 
             async def process_row(item: Parsed, paid_for: PaidFor | None = None) -> Finished:
                 row: dict[str, Figure] = {
