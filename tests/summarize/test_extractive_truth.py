@@ -98,7 +98,7 @@ def assert_says_what_is_so(region: tuple[Turn, ...], text: str) -> None:
         name = re.sub(r" \(\d+ times\)$", "", file)
         touching = [step for step in steps_of(region) if step.result is not None and step.action]
         assert any(
-            name in {step.action.changes, *step.action.files} or step.action.edits_open_file for step in touching
+            name in {*step.action.changes, *step.action.files} or step.action.edits_open_file for step in touching
         ), file
 
 

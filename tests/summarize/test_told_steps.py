@@ -63,6 +63,24 @@ def test_a_file_that_a_command_writes_is_changed(command):
     assert changed(command) == "- out.txt"
 
 
+@pytest.mark.parametrize(
+    ("command", "files"),
+    [
+        ("sed -i 's/a/b/' x.py src/y.py", ["x.py", "src/y.py"]),
+        ("sed -i '' 's/a/b/' x.py", ["x.py"]),
+        ("sed -i.bak -E 's/a b/c/' x.py y.py && make", ["x.py", "y.py"]),
+        ("sed -i -e 's/a/b/' -e '/c.d/d' x.py y.py", ["x.py", "y.py"]),
+        ("sed -i s/a/b/ x.py", ["x.py"]),
+        ("touch a.txt b.txt Makefile", ["a.txt", "b.txt"]),
+        ("rm -rf build/a.o build/b.o", ["build/a.o (removed)", "build/b.o (removed)"]),
+        ("make | tee build.log", []),
+        ("tee -a a.log b.log < in.txt", ["a.log", "b.log"]),
+    ],
+)
+def test_each_file_that_a_command_names_is_changed(command, files):
+    assert changed(command) == "\n".join(f"- {file}" for file in files)
+
+
 def test_a_file_that_was_written_and_removed_is_called_removed():
     assert changed("echo hi > out.txt", "rm out.txt", "echo ho > b.txt") == "- out.txt (removed)\n- b.txt"
 

@@ -70,10 +70,11 @@ _SHELL_READ = late_re(
 )
 _WRITES = late_re(r"write|create|edit|replace|insert|patch|append|save|update|delete|remove", re.IGNORECASE)
 _OPEN_EDIT = late_re(r"(?:edit|insert) +\d+(?::\d+)?\b")
+_SED_SCRIPT = r"(?: '[^']{0,400}'| \"[^\"]{0,400}\"| [^\s'\"-]\S{0,400})"
 _SHELL_WRITES = late_re(
-    r"(?<![-\d&=>])>{1,2} ?([\w./~+-]{1,200})(?![\w/]*&)|^(?:sed -i\S*(?: -\S+)*(?: '[^']{0,400}'|"
-    r" \"[^\"]{0,400}\"| \S{1,400}){1,2}"
-    r"|tee(?: -a)?|touch|rm(?: -\S+)?|create|str_replace \S+) ([\w./~+-]{1,200})(?=\s|$|;|&|\|)"
+    r"(?<![-\d&=>])>{1,2} ?([\w./~+-]{1,200})(?![\w/]*&)|^(?:(?:create|str_replace \S+)( [\w./~+-]{1,200})"
+    rf"|(?:sed -i\S*(?: '')?(?: -[^\se]\S*)*(?:{_SED_SCRIPT}|(?: -e{_SED_SCRIPT}){{1,9}})"
+    r"|tee(?: -a)?|touch|rm(?: -\S+)?)((?: [\w./~+-]{1,200}){1,20}))(?=\s|$|;|&|\|)"
 )
 _TAKES_BACK = late_re(
     r"\bgit (checkout|restore|stash(?! (?:pop|apply|list|show|drop))|reset --hard)\b([^\n;&|]{0,300})"
@@ -94,7 +95,7 @@ _NOT_FILE = late_re(r"^\d|\.(?:com|org|net|io|edu|gov)$|^/dev/")
 class Action(Struct, frozen=True):
     """One call: the tool, what it was used on, and what it does.
 
-    ``span`` are lines read, ``change`` the lines that an edit brings in. ``changes`` is the file that it changes
+    ``span`` are lines read, ``change`` the lines that an edit brings in. ``changes`` are the files that it changes
     if it succeeds, for certain; ``edits_open_file``: that is the one which an editor shows. ``beside`` are arguments
     that most calls have.
     """
@@ -105,7 +106,7 @@ class Action(Struct, frozen=True):
     files: tuple[str, ...] = ()
     span: str = ""
     change: str = ""
-    changes: str | None = None
+    changes: tuple[str, ...] = ()
     edits_open_file: bool = False
     beside: str = ""
 
@@ -179,7 +180,7 @@ def _on_file(
     kind = _kind(verb or name)
     is_file = "/" in path or "." in path
     change = brought_in(data) if kind == "change" else ""
-    changes = path if kind == "change" and is_file and (change or verb or _WRITES.search(name)) else None
+    changes = (path,) if kind == "change" and is_file and (change or verb or _WRITES.search(name)) else ()
     files = (path,) if is_file else ()
     return Action(
         name, shorten(one_line(target), TARGET_CHARS), kind, files, _span(data), change, changes, beside=beside
@@ -210,9 +211,8 @@ def command(language: str, text: str) -> Action:
     lines = diff_sides(rest)[0] if is_diff(rest) else rest.splitlines()
     change = told_lines(lines, CHANGE_CHARS if edits or is_diff(rest) else GIST_CHARS)
     written = _SHELL_WRITES.search(redirecting) if kind == "change" and not edits else None
-    changes = next((one_line(path) for path in written.groups() if path), None) if written else None
-    if changes is not None and ("." not in changes and "/" not in changes):
-        changes = None
+    named = " ".join(filter(None, written.groups())).split() if written else ()
+    changes = tuple(path for path in map(one_line, named) if ("." in path or "/" in path) and path[0] != "-")
     first = closed(first) if rest else first
     first = "; ".join((first, *filter(None, map(one_line, behind.splitlines()))))  # whose output came last
     return Action(

@@ -61,7 +61,7 @@ class _Told(Struct):
     outcome: Outcome | None
     uses: float  # of it by kept turns, in facts
     times: int = 1
-    file: str | None = None  # changed
+    files: tuple[str, ...] = ()  # changed
 
 
 def write(request: SummaryRequest) -> Record:
@@ -100,9 +100,9 @@ def _told(
             outcome = read(step.result, action, needed, _STEP_CHARS, repeated, later=ahead, taken=used, most=most)
         label = label_of(action, step.name, change_chars=_CHANGE_LABEL_CHARS, full=True)
         told = _Told(step, label, outcome, len(needed) + _uses(taken, step))
-        told.file = _changed_file(action, outcome, opened)
-        if told.file and action and action.edits_open_file:
-            told.label += f" in {told.file}"
+        told.files = _changed_files(action, outcome, opened)
+        if told.files and action and action.edits_open_file:
+            told.label += _in_file(told)
         opened = (outcome.file if outcome else None) or opened
         if found and told.label and found[-1].label == told.label and found[-1].outcome == outcome:
             found[-1].times += 1
@@ -134,13 +134,16 @@ def _last_tellers(steps: Sequence[Step], facts: Sequence[str]) -> dict[str, int]
     return found
 
 
-def _changed_file(action: Action | None, outcome: Outcome | None, opened: str | None) -> str | None:
-    """Return the file that a step changed, None where that is not certain."""
+def _changed_files(action: Action | None, outcome: Outcome | None, opened: str | None) -> tuple[str, ...]:
+    """Return the files that a step changed, none where that is not certain."""
     if action is None or action.kind != "change" or outcome is None or outcome.failed:
-        return None
-    if action.changes is not None:
-        return action.changes or None
-    return (outcome.file or opened) if action.edits_open_file else None
+        return ()
+    shown = outcome.file or opened if action.edits_open_file else None
+    return action.changes or ((shown,) if shown else ())
+
+
+def _in_file(each: _Told) -> str:
+    return f" in {each.files[0]}" if each.files else ""
 
 
 def _replies(region: Sequence[Turn], told: Sequence[_Told]) -> list[Line]:
@@ -222,9 +225,7 @@ def _kinds(each: _Told) -> list[str]:
     if each.outcome is not None:
         kinds += ["tests"] * each.outcome.tests + ["failed"] * each.outcome.failed
         kinds.append(each.step.action.kind if each.step.action else "read")
-    if each.file:
-        kinds.append(f"changed {each.file}")
-    return kinds
+    return [*kinds, *(f"changed {file}" for file in each.files)]
 
 
 def _forms(each: _Told) -> tuple[str, ...]:
@@ -238,7 +239,7 @@ def _forms(each: _Told) -> tuple[str, ...]:
     full = written(each.label + times, Outcome(said, each.outcome.size))
     most = _SHORT_FAILED_CHARS if each.outcome.failed else _SHORT_SAID_CHARS
     brief = Outcome(_brief(said, action, most), each.outcome.size)
-    suffix = f" in {each.file}" if each.label.endswith(f" in {each.file}") else ""
+    suffix = _in_file(each) if each.label.endswith(_in_file(each)) else ""
     spare = max(_SHORT_SAID_CHARS - len(brief.said), 0) if action and action.change else 0
     short = written(label_of(action, each.step.name, _SHORT_LABEL_CHARS + spare, full=True) + suffix + times, brief)
     return (full,) if short == full else (full, short)
@@ -277,10 +278,10 @@ def _changed(told: Sequence[_Told]) -> list[Line]:
     for each in told:
         if action := each.step.action:
             times = {file: number for file, number in times.items() if not is_taken_back(file, action)}
-        if each.file:
-            undone = action is not None and undoes_edit(action)
-            times[each.file] = max(times.get(each.file, 0) + (-each.times if undone else each.times), 0)
-            last[each.file] = last.get(each.file, each) if undone else each
+        undone = action is not None and undoes_edit(action)
+        for file in each.files:
+            times[file] = max(times.get(file, 0) + (-each.times if undone else each.times), 0)
+            last[file] = last.get(file, each) if undone else each
     changes = {file: number for file, number in times.items() if number}
     lines: list[Line] = []
     for file, number in changes.items():
@@ -288,7 +289,7 @@ def _changed(told: Sequence[_Told]) -> list[Line]:
         step = last[file].step
         how = f" ({number} times)" if number > 1 else ""
         how = " (removed)" if step.action and _REMOVES.match(step.action.target) else how
-        lines.append(Line(Section.CHANGED, step.turn, score, (f"{file}{how}",)))
+        lines.append(Line(Section.CHANGED, step.turn + len(lines) / 1e6, score, (f"{file}{how}",)))
     return lines
 
 
