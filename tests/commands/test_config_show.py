@@ -29,7 +29,8 @@ def test_config_show_prints_value_and_origin_of_every_key(run, tmp_path):
     lines = {line.split()[0]: line.split()[1:] for line in result.stdout.splitlines() if line}
     assert lines["compression.target_max_tokens"] == ["9000", "my.yaml"]
     assert lines["summarization.rpm"] == ["60", "environment", "(TRAJCOMPRESS_RPM)"]
-    assert lines["tokenizer.name"] == ["null", "default"]
+    assert lines["tokenizer.name"] == ["null:", "a", "built-in", "one", "default"]
+    assert lines["compression.prune"] == ["null:", "all", "default"], "what null does, not null alone"
     assert set(SETTINGS) <= set(lines)
     assert "OPENAI_API_KEY: set (…wxyz), from .env" in result.stdout
     assert "http://127.0.0.1/v1" in result.stdout
@@ -39,6 +40,7 @@ def test_config_show_prints_value_and_origin_of_every_key(run, tmp_path):
 def test_config_show_json(run):
     shown = json.loads(run("--json", TRAJCOMPRESS_MODEL="m", OPENAI_API_KEY="short").stdout)
     assert list(shown["settings"]) == list(SETTINGS)
+    assert shown["settings"]["compression.prune"] == {"value": None, "means": "all", "origin": "default"}
     assert shown["settings"]["processing.max_failed"] == {"value": None, "origin": "default"}
     assert shown["api_key"] == {"variable": "OPENAI_API_KEY", "value": "set", "origin": "environment"}
     assert "TRAJCOMPRESS_MODEL" in shown["notes"][0]

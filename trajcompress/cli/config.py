@@ -76,13 +76,16 @@ def show(
     """Print every setting, its value and where it came from. Keys are masked."""
     resolved = resolve({}, config)
     rows = _rows(resolved)
-    variable, key, origin = _key_row(resolved)
+    variable, api_key, found_in = _key_row(resolved)
     if as_json:
         typer.echo(
             json.dumps(
                 {
-                    "settings": {name: {"value": value, "origin": where} for name, value, where in rows},
-                    "api_key": {"variable": variable, "value": key, "origin": origin},
+                    "settings": {
+                        key: {"value": value, **({"means": means} if means else {}), "origin": origin}
+                        for key, value, means, origin in rows
+                    },
+                    "api_key": {"variable": variable, "value": api_key, "origin": found_in},
                     "notes": resolved.notes,
                 },
                 ensure_ascii=False,
@@ -90,8 +93,13 @@ def show(
             )
         )
         return
-    _print_table([(name, json.dumps(value, ensure_ascii=False), where) for name, value, where in rows])
-    typer.echo(f"\n{variable}: {key or 'not set'}" + (f", from {origin}" if origin else ""))
+    _print_table(
+        [
+            (key, json.dumps(value, ensure_ascii=False) + (f": {means}" if means else ""), origin)
+            for key, value, means, origin in rows
+        ]
+    )
+    typer.echo(f"\n{variable}: {api_key or 'not set'}" + (f", from {found_in}" if found_in else ""))
     for note in resolved.notes:
         typer.echo(note, err=True)
 
@@ -112,8 +120,12 @@ def _present(asked: dict[str, Any], config: Path | None) -> str:
     return head + commented(values, resolved.origins)
 
 
-def _rows(resolved: Resolved) -> list[tuple[str, Any, str]]:
-    return [(key, value, resolved.origins[key]) for key, value in resolved.settings.flat().items()]
+def _rows(resolved: Resolved) -> list[tuple[str, Any, str, str]]:
+    """Return each key, its value, what happens where that is null, and its origin."""
+    return [
+        (key, value, SETTINGS[key].default_text if value is None else "", resolved.origins[key])
+        for key, value in resolved.settings.flat().items()
+    ]
 
 
 def _key_row(resolved: Resolved) -> tuple[str, str | None, str | None]:
