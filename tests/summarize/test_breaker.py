@@ -39,9 +39,11 @@ class Server:
         )
         self.asked: list[str] = []
         self.told: list[str] = []
+        self.pauses: list[dict[str, object]] = []
 
-    def emit(self, event: str, /, **_: object) -> None:
+    def emit(self, event: str, /, **figures: object) -> None:
         self.told.append(event)
+        self.pauses += [figures] * (event == "paused")
 
     async def summarize(self, request: SummaryRequest, usage: Usage) -> Summary:  # noqa: ARG002 - as the protocol
         with request.waiting():
@@ -127,6 +129,14 @@ def test_an_endpoint_that_never_answers_is_tried_with_other_rows_one_at_a_time_u
     assert len(server.asked) < 20
     assert server.asked[:3] == ["t0", "t1", "t2"]
     assert set(server.told) == {"paused", "retried"}
+
+
+@pytest.mark.parametrize(("first", "pauses"), [(UNREACHED, 5), (FAILS, 15)])
+def test_an_endpoint_that_cannot_be_reached_is_given_up_sooner_than_one_that_fails(first, pauses):
+    server = Server(lambda _row, number: first if number == 1 else None)
+    ask(server, 2)
+    assert server.pauses[0]["stops_in"] == pytest.approx(pauses * FIRST_PAUSE_S)
+    assert ("check --base-url" in str(server.pauses[0]["detail"])) == (first is UNREACHED)
 
 
 def test_a_row_that_the_server_always_fails_at_is_at_fault_itself_wherever_it_stands():

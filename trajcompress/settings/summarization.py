@@ -125,7 +125,7 @@ class Summarization:
         "--max-outage SECONDS",
         Group.CALLS,
         "How long to wait for a server that is down or asks for patience; then the run stops, and can go on later. "
-        "One that never answered is given 30 seconds.",
+        "One that never answered is given 30 seconds, one that cannot be reached 10.",
         in_plan=False,
     )
     redact: Redact = option(

@@ -2,8 +2,8 @@
 
 The first call goes out alone, and more only once one was answered. Where calls fail and none is answered, all pause,
 and one at a time is tried, each time that of another row, after growing pauses. The run stops where that does not
-help: soon where nobody was ever answered, as then the settings may be wrong; after ``max_outage_s`` where it worked
-before, or where the server says itself when to come back.
+help: soon where nobody was ever answered, as then the settings may be wrong, sooner where nobody was reached; after
+``max_outage_s`` where it worked before, or where the server says itself when to come back.
 
 A row is at fault where it fails before and after another row's success, while most calls succeed; or where next to
 none but it fail, again and again, though the server has answered before. What concerns one row (too long, filtered,
@@ -26,6 +26,7 @@ from trajcompress.summarize.retry import Retry, backoff
 MAX_PAUSE_S = 30.0
 """Between two calls while none is answered; and how long is tried where none ever was."""
 _PAUSES = 15  # MAX_PAUSE_S in first pauses, where these are shorter than usual
+_PAUSES_UNREACHED = 5  # the same where nobody was ever reached: then hardly anybody is there
 _DOWN_AFTER = 5  # first pauses without an answer
 _USUAL_PAUSE_S = 2.0
 _SAY_AFTER_S = 10.0  # a first answer that takes longer is waited for, but not silently
@@ -82,6 +83,7 @@ class Outage:
         self._url = url
         self._first_pause_s = first_pause_s or _USUAL_PAUSE_S
         self._longest_pause_s = min(MAX_PAUSE_S, _PAUSES * self._first_pause_s)
+        self._was_reached = False
         self._most_in_a_row = most_in_a_row
         self._max_retries = max_retries
         self._max_outage_s = max_outage_s
@@ -219,6 +221,7 @@ class Outage:
         row.tries += 1
         row.alone = not self._limiter.in_flight
         self._failures += 1
+        self._was_reached = self._was_reached or failure.reason != _UNREACHED
         if failure.reason == UNCLEAR:
             return
         self._in_a_row += 1
@@ -233,7 +236,8 @@ class Outage:
     def _deadline(self, since: float) -> float:
         if self.has_answered or self._unasked_since is None:
             return since + self._max_outage_s
-        return min(self._unasked_since + self._longest_pause_s, since + self._max_outage_s)
+        pauses = self._longest_pause_s if self._was_reached else _PAUSES_UNREACHED * self._first_pause_s
+        return min(self._unasked_since + pauses, since + self._max_outage_s)
 
     def _pause(self, failure: Retry, began: float, now: float, deadline: float, emit: Emit) -> None:
         if began < self._paused_at:  # it was under way already
@@ -251,17 +255,16 @@ class Outage:
             "paused",
             reason=failure.reason,
             seconds=round(pause, 3),
-            detail=failure.detail,
+            detail=_in_words(failure),
             stops_in=round(max(left, 0.0), 3),
         )
 
     def _stopped(self, failure: Retry, now: float, why: str) -> SummarizerUnusableError:
         calls = f"{self._in_a_row} calls" if self._in_a_row > 1 else "one call"
         tried = f" at {self._url}: {calls} in {now - (self._since or now):.0f} s" if self._in_a_row else ""
-        remedy = "; see that the server runs, and check --base-url" if failure.reason == _UNREACHED else ""
         return SummarizerUnusableError(
             "every_call_fails",
-            f"{why}{tried}, the last one with: {failure.reason}: {failure.detail}{remedy}",
+            f"{why}{tried}, the last one with: {failure.reason}: {_in_words(failure)}",
             has_answered=self.has_answered,
         )
 
@@ -272,6 +275,12 @@ class Outage:
     def _say_no_more(self) -> None:
         if self._say_later is not None:
             self._say_later.cancel()
+
+
+def _in_words(failure: Retry) -> str:
+    """Say what came of a call, and what helps."""
+    remedy = "; see that the server runs, and check --base-url" if failure.reason == _UNREACHED else ""
+    return f"{failure.detail}{remedy}"
 
 
 def _seconds(seconds: float) -> str:
