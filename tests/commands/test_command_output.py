@@ -27,6 +27,17 @@ def ids(folder) -> list[str]:
     return [row["id"] for row in read_rows(folder)]
 
 
+def test_a_row_that_cannot_be_counted_is_not_advised_to_be_made_shorter(desk):
+    desk.write("a.jsonl", [{"messages": [{"role": "user", "content": "a\ud800"}]}])
+    ran = desk.compress("a.jsonl", "-o", "out")
+    assert "1 × uncountable_text" in ran.stderr
+    assert "still too long" not in ran.stderr
+    assert "--last-n-turns" not in ran.stderr
+    shown = run_here("show", "out", "0", cwd=desk.folder).stdout
+    assert "repair it in the input" in shown
+    assert "--last-n-turns" not in shown
+
+
 @pytest.mark.parametrize(
     ("given", "expected"),
     [("in/a.jsonl", "in/a_compressed"), ("in", "in_compressed"), ("in/b.jsonl.gz", "in/b_compressed")],

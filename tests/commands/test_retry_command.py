@@ -49,6 +49,7 @@ def test_a_finished_run_tries_its_failed_rows_again_and_pays_for_these_alone(pla
         ran = commands.run_here(*command, cwd=place.folder)
         assert ran.code == 0
         assert "the same command with --retry-failed tries those again that failed" in ran.stderr
+        assert "still too long" not in ran.stderr, "they would fit with a summary"
         before, files, calls = metrics_of(place), commands.files_of(place.folder / "out"), len(server.seen)
         assert [row["outcome"] for row in before.values()].count("failed") == 2
 

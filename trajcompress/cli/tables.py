@@ -131,7 +131,7 @@ def _print_reasons(console: Console, totals: Totals, settings: Settings | None) 
     for reason, rows in totals.reasons.most_common():
         line = wrapped(f"  {rows:,} × {_in_words(reason)}", width, hanging="      ")
         console.print(line, soft_wrap=True, markup=False)
-    if too_long := totals.still_over_limit - totals.unfit_over_limit:
+    if too_long := totals.still_over_limit - totals.unfit_over_limit - totals.failed_over_limit:
         console.print(
             f"\nstill too long: {counted(too_long, 'row')}, for the reasons above; trajcompress audit"
             f" names each and says what helps it. {how_to_fit(settings)}"

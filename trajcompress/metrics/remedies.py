@@ -95,7 +95,7 @@ def remedies(row: OverRow, settings: Mapping[str, Any]) -> list[Remedy]:
 def _remedies(row: OverRow, settings: Mapping[str, Any]) -> Iterator[Remedy]:
     largest = largest_turn(row)
     role = largest.role if largest else None
-    if row.outcome == "failed":  # it could fit with a summary
+    if row.outcome == "failed" or row.reason == "uncountable_text":  # it could fit: with a summary, or repaired
         yield Remedy(explain(row.reason or "", row.outcome).remedy)
         return
     if row.reason == "tools_schema":

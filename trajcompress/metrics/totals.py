@@ -75,6 +75,10 @@ class Totals:
     unfit_over_limit: int = _rows_where(  # those of them that the target has no form for, so that no budget helps
         lambda reason, over: bool(over) and reason == "form_unfit", "reason", "still_over_limit"
     )
+    failed_over_limit: int = _rows_where(  # and those that failed or cannot be counted, which no budget helps either
+        lambda outcome, reason, over: bool(over) and (outcome == "failed" or reason == "uncountable_text"),
+        *("outcome", "reason", "still_over_limit"),
+    )
     rows_written: int = _sum_of("rows_written")  # of the dataset; more than rows of the input in segments
     rows_over_limit: int = _sum_of("rows_over_limit")  # of these
     formed: int = _sum_of("formed")  # the form that --for asks for changed them
