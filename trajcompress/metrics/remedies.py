@@ -96,7 +96,7 @@ def _remedies(row: OverRow, settings: Mapping[str, Any]) -> Iterator[Remedy]:
     largest = largest_turn(row)
     role = largest.role if largest else None
     if row.outcome == "failed" or row.reason == "uncountable_text":  # it could fit: with a summary, or repaired
-        yield Remedy(explain(row.reason or "", row.outcome).remedy)
+        yield Remedy(explain(row.reason or "", row.outcome or "").remedy)
         return
     if row.reason == "tools_schema":
         yield Remedy("fewer tools, or a shorter system prompt, in the input")
