@@ -50,6 +50,13 @@ def test_it_foretells_what_compress_does_and_writes_nothing(desk):
     assert sum(planned["causes"].values()) == done["still_over_limit"] > 0
 
 
+def test_rows_that_cannot_be_read_are_explained(desk):
+    told = plan(desk, "--sweep", "2000,3000").stdout.splitlines()
+    at = told.index("Rows that cannot be read (trajcompress check names each):")
+    why = "what should be its messages is no list; name another --messages-field"
+    assert told[at + 1] == f"  1 × messages_not_a_list: {why}"
+
+
 SAME = ["--min-tokens 800", "--no-save-over-limit", "--last-n-turns 1000", "--placement fold", "--for mistral"]
 
 

@@ -45,6 +45,16 @@ def test_the_time_that_is_left_is_that_of_calls_where_they_take_longer():
     assert counts.seconds_left(110.0) == pytest.approx((18 - 2) / (2 / 9)), "in nine seconds two were answered"
 
 
+def test_nobody_can_tell_how_long_it_takes_until_a_call_was_answered():
+    counts = Counts(0.0, 16 * MB)
+    for row, event in ((0, "taken"), (1, "taken"), (1, "done")):  # the first waits for its summary
+        counts.take(event, {"source_file": "a", "source_row": row, "size": MB, "bytes_read": (row + 1) * MB}, 1.0)
+    assert counts.seconds_left(10.0) is not None
+    counts.take("sent", {}, 1.0)
+    counts.take("called", {"model": "m", "result": "server_error"}, 2.0)
+    assert counts.seconds_left(10.0) is None
+
+
 def test_work_moves_with_rows_and_calls_in_any_order_and_never_back():
     counts = running(rpm=None)
     before = counts.share_done(110.0)

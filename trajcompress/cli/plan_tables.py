@@ -12,9 +12,10 @@ from rich.table import Table
 from rich.text import Text
 
 from trajcompress.cli.plan_figures import Figures
-from trajcompress.cli.tables import how_to_fit
+from trajcompress.cli.tables import how_to_fit, reason_in_words
 from trajcompress.compaction.happened import FORM_UNFIT
 from trajcompress.errors import INTERNAL
+from trajcompress.metrics.reasons import REJECTED
 from trajcompress.metrics.remedies import LargestTurn
 from trajcompress.planning.requests import BoundBy, Tries
 from trajcompress.settings import Settings
@@ -160,6 +161,9 @@ def _duration(minutes: float) -> str:
 def _remarks(figures: Figures, settings: Settings) -> Iterator[str]:
     """Say what the figures rest on, and what would go wrong."""
     targets = figures["targets"]
+    if rejected := {reason: rows for reason, rows in targets[0]["reasons"].items() if reason in REJECTED}:
+        lines = (f"  {rows:,} × {reason_in_words(reason)}" for reason, rows in rejected.items())
+        yield "\n".join(("Rows that cannot be read (trajcompress check names each):", *lines))
     if any(target["reasons"].get(FORM_UNFIT) for target in targets):
         trainer = settings.compression.target
         where = "stay in the dataset as they are" if settings.processing.save_unfit else "go to rejected.jsonl"

@@ -129,7 +129,7 @@ def _add_calls(table: Table, totals: Totals, what: str) -> None:
 def _print_reasons(console: Console, totals: Totals, settings: Settings | None) -> None:
     width = console.width if console.is_terminal else None
     for reason, rows in totals.reasons.most_common():
-        line = wrapped(f"  {rows:,} × {_in_words(reason)}", width, hanging="      ")
+        line = wrapped(f"  {rows:,} × {reason_in_words(reason)}", width, hanging="      ")
         console.print(line, soft_wrap=True, markup=False)
     if too_long := totals.still_over_limit - totals.unfit_over_limit - totals.failed_over_limit:
         console.print(
@@ -164,7 +164,7 @@ def _how_to_form(rows: int, settings: Settings | None) -> str:
     )
 
 
-def _in_words(reason: str) -> str:
+def reason_in_words(reason: str) -> str:
     """Say what a reason means, and what helps of those for which nothing else is said of the run."""
     known = explain(reason, "failed")
     return f"{reason}: {known.meaning}" + (f"; {known.remedy}" if reason in REJECTED else "")

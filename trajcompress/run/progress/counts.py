@@ -176,7 +176,7 @@ class Counts:
     def seconds_left(self, now: float) -> float | None:
         """Return how long it still takes, by rows or by calls, whichever takes longer; None while nobody can tell."""
         elapsed, share = now - self.began, self._share_of_rows()
-        if share is None or elapsed < _SOON_S:
+        if share is None or elapsed < _SOON_S or (self.sent and not self._answered):
             return None
         by_rows = elapsed * (1 - share) / share if share else None
         by_calls = self._seconds_of_calls(now)
