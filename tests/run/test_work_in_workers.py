@@ -223,6 +223,9 @@ def test_a_stop_ends_all_and_keeps_what_is_done(place, number):
         assert stopped.stderr.count("stopping: ") == 1
         assert shlex.join(map(str, ["trajcompress", *command])) in stopped.stderr
         assert "Traceback" not in stopped.stderr
+        (title,) = [line for line in stopped.stderr.splitlines() if " so far: interrupted" in line]
+        status = json.loads(commands.run_here("status", "out", "--json", cwd=place.folder).stdout)
+        assert status["session"]["rows"] == int(title.split()[0])
         assert len(workers) == 2
         assert_gone(workers)
         recorded = runs.recorded(place.folder / "out")

@@ -137,6 +137,7 @@ class _PartWork:
                 asyncio.run(loop.run(items, self._committer, summarizer, self._emit))
                 self._finish()
             except InterruptedRunError:
+                self._emit.flush()
                 self._channel.emit(LeftOpen(self._committer.totals()))
             finally:
                 limiter.flush()
