@@ -99,6 +99,12 @@ def test_a_string_that_does_not_end_is_told_in_whole_words(tmp_path):
     assert bad.detail == "Unterminated string starting at character 6"
 
 
+def test_utf_16_is_called_by_its_name(tmp_path):
+    bad, *_ = read(tmp_path / "a.jsonl", '{"a": 1}\n'.encode("utf-16"))
+    assert bad.reason == "invalid_utf8"
+    assert bad.detail.endswith("it looks like UTF-16")
+
+
 def test_nesting_up_to_the_limit_is_read():
     parse_json(b"[" * MAX_DEPTH + b"]" * MAX_DEPTH)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 from typing import Any
 
@@ -71,7 +72,8 @@ def _parse_reference(raw: bytes) -> Any:
     try:
         return json.loads(raw.decode("utf-8"))
     except UnicodeDecodeError as error:
-        raise JsonTextError("invalid_utf8", f"{error.reason} at byte {error.start}") from error
+        looks = "; it looks like UTF-16" if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else ""
+        raise JsonTextError("invalid_utf8", f"{error.reason} at byte {error.start}{looks}") from error
     except json.JSONDecodeError as error:
         raise JsonTextError("invalid_json", f"{error.msg.removesuffix(' at')} at character {error.pos}") from error
     except RecursionError as error:
