@@ -197,6 +197,12 @@ def test_the_built_in_summariser_may_stand_in_and_is_named(desk):
     assert ran.code == 0
     assert [row["summarizer"] for row in read_metrics(desk.path("out"))] == ["writer", "extractive", "writer"]
     assert not any(row["still_over_limit"] for row in read_metrics(desk.path("out")))
+    again = desk.compress(
+        *("a.jsonl", "-o", "out", "-c", "quick.yaml", "--model", "writer", "--base-url", server.base_url),
+        env={"OPENAI_API_KEY": KEY},
+    )
+    table = {line.rpartition("  ")[0].strip(): line.split()[-1] for line in again.stderr.splitlines() if line}
+    assert (table["summaries by writer"], table["summaries by extractive"]) == ("2", "1")
 
 
 def test_a_trajectory_that_takes_too_long_keeps_its_original(desk):

@@ -82,6 +82,7 @@ def _print_table(result: RunResult, settings: Settings | None) -> None:
         table.add_row(
             "facts that kept turns rely on, in summaries", f"{totals.facts_kept:,} of {totals.facts_needed:,}"
         )
+    _add_summarizers(table, totals, settings)
     _add_calls(table, totals, "API calls" if result.state in _STATES else "API calls for these rows")
     console = Console(stderr=True, highlight=False)
     console.print(f"\n{title}", soft_wrap=not console.is_terminal, markup=False)
@@ -111,6 +112,14 @@ def _add_outcomes(table: Table, totals: Totals) -> None:
         table.add_row("of these without a form in the target", f"{totals.unfit_over_limit:,}")
     if refused := totals.count_methods["content_template_refused"]:
         table.add_row("counted by turns: the template refuses them, or drops calls", f"{refused:,}")
+
+
+def _add_summarizers(table: Table, totals: Totals, settings: Settings | None) -> None:
+    """Say who wrote summaries, where it was not only the model that was asked for."""
+    called = settings.summarization.called if settings else None
+    if called and totals.summarizers.keys() - {called}:
+        for name, rows in totals.summarizers.most_common():
+            table.add_row(printable(f"summaries by {name}"), f"{rows:,}")
 
 
 def _add_calls(table: Table, totals: Totals, what: str) -> None:
