@@ -119,6 +119,11 @@ def test_a_turn_without_content_is_read_beside_one_that_has_some():
     assert [turn.text for turn in turns] == ["", ANSWER["content"]]
 
 
+def test_a_row_that_is_one_message_is_called_so():
+    with pytest.raises(RowError, match=r"'role', 'content'; it is one message, and a row is an object with a list"):
+        read({"role": "user", "content": "hi"})
+
+
 def test_a_refusal_names_the_keys_of_a_turn():
     with pytest.raises(RowError, match="'speaker', 'text'"):
         read({"messages": [{"speaker": "user", "text": "hi"}]})

@@ -65,10 +65,11 @@ def find_messages(row: dict[str, Any], options: FormatOptions) -> Found:
         longest = max(candidates, key=lambda found: len(found.messages))
         passed_over = tuple(found.field for found in candidates if found is not longest)
         return replace(longest, passed_over=passed_over) if passed_over else longest
-    there = shown_keys(row)
     usual = next((name for name in MESSAGE_FIELDS[:-1] if row.get(name) is not None), None)
     if usual is None:
-        raise RowError("no_messages", f"no column holds a list of messages; the row's columns: {there}")
+        is_one = "; it is one message, and a row is an object with a list of them" if is_message(row) else ""
+        keys = shown_keys(row)
+        raise RowError("no_messages", f"no column holds a list of messages; the row's columns: {keys}{is_one}")
     return _wanted(row, usual)
 
 

@@ -42,7 +42,7 @@ REJECTED: Mapping[str, Reason] = {
     "unrepresentable": Reason("the output format cannot hold its values", "--output-format jsonl"),
     "invalid_json": Reason("its line is no JSON", f"{_REPAIR}; a file that is one JSON document is named .json"),
     "invalid_utf8": Reason("its bytes are no UTF-8", "save the file as UTF-8, and run again"),
-    "not_an_object": Reason("a row is a JSON object, and this is none", _REPAIR),
+    "not_an_object": Reason("a row is a JSON object, and this is none", f'{_REPAIR}: {{"messages": […]}}'),
     "nested_too_deep": Reason("it holds more levels than can be read", _REPAIR),
     "number_too_long": Reason("it holds an integer of too many digits", _REPAIR),
     "row_too_large": Reason("its text is longer than a row can be", _REPAIR),
