@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import tracemalloc
 
 import pytest
@@ -41,6 +42,14 @@ def check(desk):
 def test_a_valid_dataset(check):
     ran = check("good.jsonl")
     assert (ran.code, ran.stdout, ran.stderr) == (0, "3 rows checked for openai, 0 with violations\n", "")
+
+
+def test_a_log_is_told_how_far_it_is(desk, check, monkeypatch):
+    monkeypatch.setattr("trajcompress.cli.progress._LINE_S", 0.001)
+    desk.write("many.jsonl", [GOOD] * 2000)
+    ran = check("many.jsonl")
+    assert re.fullmatch(r"check: \d:\d\d · 2,000 rows", ran.stderr.splitlines()[-1])
+    assert ran.stdout == "2,000 rows checked for openai, 0 with violations\n"
 
 
 def test_what_steers_a_terminal_is_shown_and_not_obeyed(desk, check):

@@ -88,6 +88,7 @@ def check(
     """  # noqa: D301  \b is what keeps the help from joining these lines
     from trajcompress.cli.check_output import print_json, print_table
     from trajcompress.cli.check_rendering import renderer_for
+    from trajcompress.cli.progress import TerminalReporter
     from trajcompress.dataset.sources import find_inputs
     from trajcompress.dataset.standing import change_lines
     from trajcompress.errors import SettingsError
@@ -134,20 +135,24 @@ def check(
         mistral=settings.compression.mistral_version,
         assistant_only=settings.compression.assistant_only,
     )
-    result = check_rows(
-        found.sources,
-        chosen,
-        read_as,
-        renderer=renderer,
-        mistral=settings.compression.mistral_version,
-        assistant_only=settings.compression.assistant_only,
-        limit=None if fixed else reading.limit,
-        examples=examples,
-        form=None if fixed else form,
-        origin=None if fixed else _origin(inputs, required=new_only),
-        new_only=new_only,
-        note=lambda text: typer.echo(text, err=True),
-    )
+    origin = None if fixed else _origin(inputs, required=new_only)
+    with TerminalReporter(quiet=False, task="check") as reporter:
+        reporter.started(None)  # rows are counted, not bytes
+        result = check_rows(
+            found.sources,
+            chosen,
+            read_as,
+            renderer=renderer,
+            mistral=settings.compression.mistral_version,
+            assistant_only=settings.compression.assistant_only,
+            limit=None if fixed else reading.limit,
+            examples=examples,
+            form=None if fixed else form,
+            origin=origin,
+            new_only=new_only,
+            note=reporter.note,
+            moved=lambda rows: reporter.moved(0, rows),
+        )
     if as_json:
         print_json(result, chosen, found.left_out, fixed, new_only=new_only)
     else:

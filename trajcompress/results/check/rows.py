@@ -111,12 +111,14 @@ def check_rows(
     origin: Origin | None = None,
     new_only: bool = False,
     note: Callable[[str], None] = lambda _: None,
+    moved: Callable[[int], None] = lambda _: None,
 ) -> CheckResult:
     """Judge every row of the sources; memory grows with neither their number nor their faults.
 
     Names in the role map of ``options`` are known roles. The ``renderer`` asks the chat template too, for targets
-    that feed one; ``note`` is called with what has grown while it was read. The ``form`` of the target says which
-    faults it mends, the ``origin`` of the rows which the input had; with ``new_only`` these are left out.
+    that feed one; ``note`` is called with what has grown while it was read, ``moved`` with how many rows are judged.
+    The ``form`` of the target says which faults it mends, the ``origin`` of the rows which the input had; with
+    ``new_only`` these are left out.
 
     Raises:
         InputError: a source cannot be opened.
@@ -141,6 +143,7 @@ def check_rows(
             result.rows_of_input = (result.rows_of_input or 0) + (had > 0)
             faults = new if new_only else faults
         result.add(read, faults, examples, mended)
+        moved(result.rows)
     if reading:
         watch.look(reading)
     result.changed = watch.changed
