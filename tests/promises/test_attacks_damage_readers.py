@@ -106,7 +106,7 @@ def test_merge_takes_no_foreign_part_and_each_shard_once(shards):
     audited = commands.run_here("audit", merged, cwd=shards)
     assert (audited.code, audited.stderr) == (0, "")
     do.assert_refused(merge(shards, "shard-2", second.name)[0], "shards 1/2 to 2/2")
-    do.assert_refused(merge(shards, "shard-1", "shard-1", second.name)[0], "each once")
+    do.assert_refused(merge(shards, "shard-1", "shard-1", second.name)[0], "1/2 (shard-1), 1/2 (shard-1), 2/2 (")
 
 
 EARLIER = {

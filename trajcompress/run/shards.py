@@ -43,9 +43,9 @@ def read_shards(folders: Sequence[RunFolder]) -> list[ShardRun]:
     if not shards:
         raise InputError("no shards: name their run folders")
     count = shards[0].shard.count
-    numbers = [shard.shard.number for shard in shards]
-    if numbers != list(range(1, count + 1)):
-        raise InputError(f"merge needs shards 1/{count} to {count}/{count}, each once; there are {numbers}")
+    if [shard.shard.number for shard in shards] != list(range(1, count + 1)):
+        there = ", ".join(f"{each.shard.number}/{each.shard.count} ({each.folder.path})" for each in shards)
+        raise InputError(f"merge needs shards 1/{count} to {count}/{count}, each once; there are {there}")
     for shard in shards[1:]:
         ours, theirs = ({**one.run_json, "settings": _common(one.run_json)} for one in (shards[0], shard))
         if changed := differences(ours, theirs):
