@@ -119,6 +119,11 @@ def test_a_turn_without_content_is_read_beside_one_that_has_some():
     assert [turn.text for turn in turns] == ["", ANSWER["content"]]
 
 
+def test_a_refusal_names_the_keys_where_others_were_named():
+    with pytest.raises(RowError, match=r"'dialog'; the keys in 'dialog': 'speaker', 'text'"):
+        read({"dialog": [{"speaker": "human", "text": "hi"}]}, role_key="speaker", content_key="txt")
+
+
 def test_a_row_that_is_one_message_is_called_so():
     with pytest.raises(RowError, match=r"'role', 'content'; it is one message, and a row is an object with a list"):
         read({"role": "user", "content": "hi"})

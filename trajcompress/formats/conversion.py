@@ -72,8 +72,10 @@ def convert_keys(
         if any(isinstance(each, dict) and role in each and content in each for each in messages)
     }
     if not named:
+        keys = next((f"; the keys in {name!r}: {shown_keys(each[0])}" for name, each in lists.items()), "")
         raise RowError(
-            "no_messages", f"no column holds messages with {role!r} and {content!r}; the columns: {shown_keys(row)}"
+            "no_messages",
+            f"no column holds messages with {role!r} and {content!r}; the columns: {shown_keys(row)}{keys}",
         )
     column = max(named, key=lambda name: len(named[name]))
     messages = [_renamed(each, index, role, content) for index, each in enumerate(named[column])]

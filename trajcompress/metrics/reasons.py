@@ -51,7 +51,10 @@ REJECTED: Mapping[str, Reason] = {
     "unreadable_file": Reason("the file cannot be read", "get the file again"),
     "unreadable_page": Reason("its part of the file cannot be read", "get the file again"),
     "unreadable_row": Reason("its values cannot be read", _REPAIR),
-    "no_messages": Reason("no column holds messages", "name it with --messages-field"),
+    "no_messages": Reason(
+        "no column holds messages",
+        "name it with --messages-field, and other keys of messages with --role-key and --content-key",
+    ),
     "empty_messages": Reason("its list of messages is empty", _REPAIR),
     "messages_not_a_list": Reason("what should be its messages is no list", "name another --messages-field"),
     "turn_not_an_object": Reason("one of its turns is no object", _REPAIR),
