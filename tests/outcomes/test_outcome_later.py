@@ -272,7 +272,7 @@ def test_of_a_page_in_a_browser_it_is_told_where_the_click_led():
         "text:\n\nGross savings were 35 percent in 2010\n" + "Menu\nLog in\n" * 9
     )
     told = said(screen, ran("get the data"))
-    assert told.startswith("I clicked 'CSV'. Savings | Data (https://data.org/savings); ")
+    assert told.startswith("I clicked 'CSV'.; Savings | Data (https://data.org/savings); ")
     assert "OCR" not in told
     assert "meta" not in told
     assert "Gross savings were 35 percent in 2010" in told
@@ -293,7 +293,7 @@ def test_what_a_browser_puts_around_a_short_page_is_left_out():
         "Automatic OCR of the page screenshot has detected the following text:\n\nApples\nPears\n<Image>"
     )
     told = read(page, action_of(ran("go on"), 0))
-    assert told.said == "I scrolled down one page. A | B (https://b.org/a); Apples; Pears"
+    assert told.said == "I scrolled down one page.; A | B (https://b.org/a); Apples; Pears"
     assert told.size == "8 lines"
     others = [page.replace("Pears", fruit) for fruit in ("Plums", "Grapes", "Figs")]
     repeated = Repeated((number, each) for number, each in enumerate(others))
@@ -323,7 +323,7 @@ def test_of_a_paragraph_of_a_page_the_sentence_that_tells_of_what_was_asked_is_t
         f"{history}{offering}{history}\n{'Menu item' * 3}\n{history}{history}\nText copied under licence"
     )
     told = read(page, action_of(ran("Please look up which year the company went public."), 0)).said
-    assert told.startswith("I clicked 'Piano Works - Encyclopedia'. (https://b.org/a)")
+    assert told.startswith("I clicked 'Piano Works - Encyclopedia'.; (https://b.org/a)")
     assert "On October 7, 2020, it went public and raised $183 million in its offering." in told
     assert not any(word in told for word in ("TOOLS", "terms", "copied"))
 
@@ -348,7 +348,7 @@ def test_of_a_page_of_labels_sentences_are_told_and_not_what_its_reader_says_of_
         "I have left out the icons. If you need anything else, feel free to let me know!"
     )
     told = read(page, action_of(ran("go on"), 0)).said
-    assert told.startswith("I clicked 'Month Selection'. A | B (https://b.org/a)")
+    assert told.startswith("I clicked 'Month Selection'.; A | B (https://b.org/a)")
     assert "Review past weather by searching for a city or an airport code." in told
     assert "transcription" not in told
     assert "feel free" not in told

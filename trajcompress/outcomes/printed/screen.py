@@ -16,6 +16,7 @@ LONG_CHARS = 160
 """A longer line is a paragraph."""
 
 _SENTENCE_SPACES, _MOST_SENTENCES = 6, 3
+_NAMED = late_re(r"\(\w{2,12}:[^\s()]{1,300}\)\Z")
 _WORD = late_re(r"[^\W_]{4,40}")
 _SCREEN = late_re(  # as browsers of agents say where they are
     r"(Here is a screenshot of \[([^\[\]\n]{0,300})\]\(([^()\s?]{1,300})[^()\s]{0,2000}\)[^\n]{0,200})"
@@ -42,21 +43,25 @@ def with_title(text: str, repeated: Repeated, needed: Iterable[str]) -> str:
     if screen is None:
         return text
     before = text[: screen.start()].rstrip()
-    title = "" if (screen[2].rpartition(" - ")[0] or screen[2]) in before else f" {screen[2]}"
-    title = title if screen[3].startswith("data:") else f"{title} ({screen[3]})"
+    title = "" if (screen[2].rpartition(" - ")[0] or screen[2]) in before else screen[2]
+    title = title if screen[3].startswith("data:") else f"{title} ({screen[3]})".strip()
     told = screen[1] in repeated and not any(each in screen[1] for each in needed)
     shown = text[screen.end() :].removesuffix(_PICTURE).splitlines()
     page = "\n".join(line for line in shown if not _SAID_OF_ITSELF.search(line))
-    return f"{before}{'' if told else title}\n{page}"
+    return f"{before}\n{'' if told else title}\n{page}"
 
 
 def put_sentences(lines: list[str], asked: Collection[str]) -> list[int]:
-    """Put in the place of lines of a page the sentence that tells most of what was asked, and return the best."""
+    """Put in the place of lines of a page the sentence that tells most of what was asked.
+
+    Return the best of them, behind the name of the page, if that is told.
+    """
+    named = [1] if len(lines) > 1 and _NAMED.search(lines[1]) else []
     typed = words_of(lines[0])
     about = set(asked) - typed
     found: dict[int, int] = {}
     seen: set[str] = set()
-    for place, line in enumerate(lines):
+    for place, line in enumerate(lines[len(named) + 1 :], len(named) + 1):
         spans = sentences(line) if line.count(" ") >= _SENTENCE_SPACES else ()
         told = [line[start:end].strip() for start, end in spans if end - start <= LONG_CHARS]
         ranked = {each: len(about.intersection(words_of(each))) for each in told if _is_sentence(each)}
@@ -64,7 +69,7 @@ def put_sentences(lines: list[str], asked: Collection[str]) -> list[int]:
         if not words_of(best) <= typed and best not in seen:
             lines[place], found[place] = best, ranked[best]
             seen.add(best)
-    return sorted(found, key=lambda place: (-found[place], place))[:_MOST_SENTENCES]
+    return [*named, *sorted(found, key=lambda place: (-found[place], place))[:_MOST_SENTENCES]]
 
 
 def words_of(text: str) -> set[str]:

@@ -264,8 +264,6 @@ def _ends(
                 chosen[place] = told or shorten(line, share)
                 room -= len(chosen[place]) + 2
     _lengthen(chosen, lines, wanted, room)
-    if asked is not None and 0 in chosen:
-        chosen[0] = chosen[0].removesuffix(" …")  # what is left out is the name of the page
     return [chosen[place] if place - 1 in {-1, *chosen} else f"… {chosen[place]}" for place in sorted(chosen)]
 
 
