@@ -71,10 +71,10 @@ def _told(data: Any, asks: Asked, limit: int, most: int) -> str:
         return line
     data = raised(_unwrapped(data))
     told = ToldValues(data)
-    _tell_used(told, data, asks.wanted, most)
+    used = _tell_used(told, data, asks.wanted, most)
     room = min(limit * 4 // 3, told.room(most))
     tell_rest(told, (), data, asks, most - told.room(most) + room)
-    for path in told.tables():
+    for path in dict.fromkeys((*used, *told.tables())):
         _tell_figures(told, path, max(most, limit * 2))
     return told.line(most) or shorten(line, limit)
 
@@ -173,7 +173,7 @@ def _used_of(data: Any, wanted: Wanted, limit: int) -> Iterator[_Used]:
             left = {word: weight for word, weight in left.items() if word not in value}
             yield _Used(path, one_line(compact(value, _LIST_CHARS)), needed=True, row=row)
         elif isinstance(value, dict | list):
-            among = are_records(value)
+            among = are_records(value) or (isinstance(value, list) and [*map(type, value)] == [dict])
             inside = enumerate(children(value))
             waiting += reversed(
                 [((*path, at), name, item, (*path, at) if among else row) for at, (name, item) in inside]
@@ -193,8 +193,11 @@ def _used_of(data: Any, wanted: Wanted, limit: int) -> Iterator[_Used]:
                     yield _Used(path, " … ".join(one_line(shown_text(line)) for line in lines), needed, row)
 
 
-def _tell_used(told: ToldValues, data: Any, wanted: Wanted, most: int) -> None:
-    """Tell what later turns use, what is needed first, and of records that have it what names them."""
+def _tell_used(told: ToldValues, data: Any, wanted: Wanted, most: int) -> Sequence[Path]:
+    """Tell what later turns use, what is needed first, and of records that have it what names them.
+
+    Return where these stand.
+    """
     tables: dict[Path, _Table] = {}
     for used in sorted(_used_of(data, wanted, most), key=lambda each: not each.needed):
         if used.row is None:
@@ -221,6 +224,7 @@ def _tell_used(told: ToldValues, data: Any, wanted: Wanted, most: int) -> None:
     seen: set[str] = set()
     for path, table in sorted(tables.items()):
         _tell_columns(told, path, table, most, seen)
+    return sorted(tables)
 
 
 def _share_keys(told: ToldValues, tables: dict[Path, _Table]) -> None:

@@ -31,11 +31,11 @@ def children(value: Any) -> list[tuple[str, Any]]:
 
 
 def are_records(value: Any) -> bool:
-    """Whether a value is records: in a list, if only one, or under a name each, which then have keys in common."""
+    """Whether records stand side by side: in a list, or under a name each, which then have keys in common."""
     records = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
-    if not records or not all(isinstance(each, dict) for each in records):
+    if len(records) <= 1 or not all(isinstance(each, dict) for each in records):
         return False
-    return isinstance(value, list) or (len(records) > 1 and not set(records[0]).isdisjoint(records[1]))
+    return isinstance(value, list) or not set(records[0]).isdisjoint(records[1])
 
 
 class _Inside(NamedTuple):
