@@ -120,3 +120,10 @@ def test_messages_of_a_compiler_may_be_shown():
     ]:
         row += [f"Now this.\n```lean4\ntheorem t : 1 + 1 = 2 := by {step}\n```", message]
     assert observed("Write the file. The compiler checks it and its messages are shown to you.", *row) == [2, 4, 6]
+
+
+def test_a_word_in_capitals_above_a_reply_was_announced():
+    system = "CALL fetch <url> END loads a page. After END stop. RETURN ... END has what was found."
+    row = ["Who maintains bytes?", "CALL fetch https://crates.example/bytes END", "RETURN\nbytes 1.6.0 by tokio\nEND"]
+    row += ["CALL fetch https://git.example/bytes END", "RETURN\nFETCH FAILED: 429\nEND", "The tokio team."]
+    assert observed(system, *row) == [2, 4]

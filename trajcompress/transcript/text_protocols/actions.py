@@ -25,6 +25,7 @@ from trajcompress.transcript.text_protocols.command_lines import (
 from trajcompress.transcript.text_protocols.fences import last_fence
 from trajcompress.transcript.text_protocols.token_calls import tag_calls, token_calls
 from trajcompress.transcript.text_protocols.written_calls import (
+    FINAL,
     invocations,
     json_calls,
     json_or_text,
@@ -185,7 +186,9 @@ def _labelled(text: str) -> Acted | None:
     if not labels:
         return None
     imagined = _NEXT_LABEL.search(text, labels[0].end())
-    label = labels[0] if imagined and imagined[0].lstrip(" \n\t*").lower().startswith(_IMAGINED) else labels[-1]
+    label = labels[-1]
+    if imagined and imagined[0].lstrip(" \n\t*").lower().startswith(_IMAGINED) and not _ends_with(text, label):
+        label = labels[0]
     ended = _NEXT_LABEL.search(text, label.end())
     body = text[label.end() : ended.start() if ended else len(text)].strip()
     if not body:
@@ -199,6 +202,12 @@ def _labelled(text: str) -> Acted | None:
         line = body.partition("\n")[0].strip(" `")
         calls = (new_call(line if "```" in body else "", line),)
     return Acted(calls, "named", label.start())
+
+
+def _ends_with(text: str, label: re.Match[str]) -> bool:
+    """Whether a label stands before the answer, with which all is told: what runs it, and what it is asked for."""
+    calls = named_calls(text[label.end() :].strip().partition("\n")[0])
+    return bool(calls) and calls[0].name.lower() in FINAL
 
 
 def _as_json(text: str) -> Acted | None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Sequence
 
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.text_protocols.written_calls import FINAL
@@ -29,6 +31,9 @@ _SPEAKS = late_re(
 )
 _SAYS = late_re(r"(?:\{\"command\": \")?([^\W\d_]{2,20})[ (:]{1,2}\\?[\"'“„«「]")
 
+_MANY = 3
+_MOSTLY = 0.75
+
 
 def addresses(text: str) -> bool:
     """Whether a text is said to somebody."""
@@ -38,6 +43,13 @@ def addresses(text: str) -> bool:
 def tells(text: str) -> bool:
     """Whether a text tells somebody to do something."""
     return _TELLS.search(text) is not None
+
+
+def common_lead(thoughts: Sequence[str]) -> str:
+    """Return the words that stand before nearly all of some actions, and tell nobody to do anything."""
+    lead, times = Counter(thoughts).most_common(1)[0] if thoughts else ("", 0)
+    often = times >= max(_MANY, _MOSTLY * len(thoughts))
+    return lead if often and not (addresses(lead) or tells(lead)) else ""
 
 
 def hands_over(call: ToolCall) -> bool:

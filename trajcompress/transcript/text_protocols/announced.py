@@ -8,7 +8,7 @@ announced, too.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 
@@ -16,8 +16,9 @@ from msgspec import Struct
 
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.text_protocols.fences import last_fence
+from trajcompress.transcript.text_protocols.openings import label_of, opening_of
 from trajcompress.transcript.text_protocols.written_calls import json_or_text, named_calls, new_call, script_call
-from trajcompress.transcript.trajectory import ToolCall
+from trajcompress.transcript.trajectory import ToolCall, Turn
 
 _NO_CODE = frozenset(
     {"", "json", "jsonl", "yaml", "yml", "xml", "html", "csv", "text", "txt", "markdown", "md", "latex"}
@@ -202,6 +203,8 @@ class Announced:
         line = text.lstrip()[:_LINE_CHARS].partition("\n")[0].strip("*_ ")
         if tagged := _TAGGED.match(line):
             return self._has(tagged[0])
+        if (upper := _UPPER.fullmatch(line)) and len(line) >= _LEAST_UPPER and _is_name(upper[1]):
+            return "\n" in text.strip() and self._has(upper[1])
         keyed = _KEYED.match(line)
         if keyed and f'"{keyed[1]}"' in answered[:_LINE_CHARS]:
             return False
@@ -239,6 +242,26 @@ def names_call(text: str, name: str) -> bool:
     is_code = "_" in name or not (name.islower() or name.istitle())
     begin = text[:_NAMED_WITHIN]
     return name in begin and (is_code or f"{name}(" in begin or f"{name}[" in begin)
+
+
+def told_apart(
+    turns: Sequence[Turn], replies: Sequence[int], asked: Sequence[Turn], sure: Sequence[int]
+) -> tuple[set[int], set[str]]:
+    """Return which replies are not of whoever asked first, and by which labels that one is known.
+
+    Args:
+        turns: all turns of a row.
+        replies: user turns, each behind an assistant's.
+        asked: the turn before the first reply.
+        sure: turns with what no chat has.
+    """
+    begins = [opening_of(turn.text) for turn in asked]
+    # Who asked speaks again, or a state that stood in the prompt is told again, behind what no chat has.
+    again = [i for i in replies if opening_of(turns[i].text) in begins]
+    if sum(i - 1 in sure for i in again) > 1:
+        again, begins = [], []
+    is_person = 2 * len(again) <= len(replies)  # else it is what an environment says each time
+    return set(replies).difference(again), {begin for begin in begins if is_person and label_of(f"{begin} ")}
 
 
 def _marked(name: str, sure: bool, block: str, start: int) -> Marked:

@@ -9,17 +9,25 @@ from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.summary_marks import SUMMARY_PREFIX, tells_of_steps, without_summary
 from trajcompress.transcript.text_protocols.acted import Acted, after_thought, without_end_token
 from trajcompress.transcript.text_protocols.actions import EDIT, find_actions
-from trajcompress.transcript.text_protocols.addressing import addresses, hands_over, tells
-from trajcompress.transcript.text_protocols.announced import Announced, Marked, names_call
+from trajcompress.transcript.text_protocols.addressing import addresses, common_lead, hands_over
+from trajcompress.transcript.text_protocols.announced import Announced, Marked, names_call, told_apart
 from trajcompress.transcript.text_protocols.bare_commands import terse_action
 from trajcompress.transcript.text_protocols.continued import continued
 from trajcompress.transcript.text_protocols.delegated import delegated, named_alike
-from trajcompress.transcript.text_protocols.feedback import SUBMITTED, is_feedback, is_verdict
-from trajcompress.transcript.text_protocols.moves import find_moves
+from trajcompress.transcript.text_protocols.feedback import SUBMITTED, asks_again, is_feedback, is_verdict
+from trajcompress.transcript.text_protocols.moves import find_moves, taken_up
 from trajcompress.transcript.text_protocols.observation_parts import LONG
-from trajcompress.transcript.text_protocols.openings import BEGIN_CHARS, label_of, opening_of, without_figures
-from trajcompress.transcript.text_protocols.printed import Printed, is_output, printed
-from trajcompress.transcript.text_protocols.prompts import has_it_played, prompt_of, sets_up, tells_of_answers
+from trajcompress.transcript.text_protocols.openings import label_of, opening_of, without_figures
+from trajcompress.transcript.text_protocols.printed import Printed, is_output, printed, shows_failure
+from trajcompress.transcript.text_protocols.promised import is_relayed
+from trajcompress.transcript.text_protocols.prompts import (
+    has_form,
+    has_it_played,
+    prompt_of,
+    sets_up,
+    tells_of_answers,
+)
+from trajcompress.transcript.text_protocols.replies import acknowledges, are_forms, mirrors, quotes, settled
 from trajcompress.transcript.text_protocols.tasks import new_tasks
 from trajcompress.transcript.text_protocols.written_calls import FINAL
 from trajcompress.transcript.trajectory import Turn
@@ -33,6 +41,7 @@ _OFTEN = 0.4
 _SELDOM = 0.2
 _TELLING_CHARS = 20
 _BRIEF_CHARS = 160
+_FEW_CHARS = 6
 
 
 def may_answer(turn: Turn) -> bool:
@@ -58,11 +67,11 @@ class Row:
             self.prints[index] = printed(without_summary(turn.text))
             if before.role == "assistant" and (acted := _acted(before)):
                 self.acts[index - 1] = acted
-        self.prompt = prompt_of(turns)
+        self.prompt, self.system = prompt_of(turns), prompt_of(turns, "system")
         self.is_played = has_it_played(self.prompt)
         if not self.is_played:
             self._add_announced(Announced(self.prompt))
-        self._settle()
+        self.prints.update(settled(self.prints, self.acts))
         # What stands before the first reply is rules, examples, the task.
         self.first_reply = next((i for i, turn in enumerate(turns) if turn.role == "assistant"), len(turns))
         self.first_act = min(self.acts, default=len(turns))
@@ -87,15 +96,7 @@ class Row:
         self.is_template = len({act.name for act in acting.values()}) == 1 and (forms or len(acting) == len(said))
         marks = {i - 1: acting[i - 1] for i in replies if i - 1 in acting}
         asked = [turn for turn in turns[: min(replies, default=0)] if turn.role == "user"][-1:]
-        begins = [opening_of(turn.text) for turn in asked]
-        # Who asked speaks again, or a state that stood in the prompt is told again, behind what no chat has.
-        again = [i for i in replies if opening_of(turns[i].text) in begins]
-        states = [i for i in again if i - 1 in marks and marks[i - 1].sure]
-        if len(states) > 1:
-            again, begins = [], []
-        fresh = set(replies).difference(again)
-        if 2 * len(again) <= len(replies):  # else it is what an environment says each time
-            self.person = {begin for begin in begins if label_of(f"{begin} ")}
+        fresh, self.person = told_apart(turns, replies, asked, [i for i, act in marks.items() if act.sure])
         answered = [i for i, act in marks.items() if act.name.lower() not in FINAL and i + 1 in fresh]
         told = [i for i in answered if announced.replies_with(turns[i + 1].text, turns[i].text)]
         told += [i for i in answered if names_call(turns[i + 1].text, marks[i].name)]
@@ -119,7 +120,7 @@ class Row:
             return True
         if len(said) <= 1:  # once is no protocol
             return False
-        if 2 * chatty <= len(said) and sets_up(self.prompt):
+        if 2 * chatty <= len(said) and self._is_told_of(answered):
             return True
         if self.is_template or chatty > (1 - _MOSTLY) * len(said):
             return False
@@ -127,7 +128,11 @@ class Row:
         labels = Counter(opening_of(self.turns[i + 1].text) for i in answered)
         printed_so = sum(self._is_output(i + 1) or labels[opening_of(self.turns[i + 1].text)] > 1 for i in answered)
         persons = sum(each.person and not is_feedback(each.begin) for each in said)
-        return not alike and 2 * printed_so >= len(said) and persons <= (1 - _MOSTLY) * len(said)
+        if alike or 2 * printed_so < len(said) or persons > (1 - _MOSTLY) * len(said):
+            return False
+        begins = Counter(without_figures(each.begin, _FEW_CHARS) for each in said)
+        again = max(begins.values()) >= max(2, len(said) / 2)
+        return again or taken_up((self.turns[i].text, self.turns[i + 1].text) for i in answered)
 
     def observations(self) -> dict[int, Acted | None]:
         """Return the user turns that are observations, each with the action that it answers, if that can be read."""
@@ -153,42 +158,29 @@ class Row:
         found.update(i for i in self.prints if i not in found and self._answers(i, alone=alone))
         answers = [i for i in self.prints if i not in found and self._may_continue(i)]
         found |= continued(self.turns, found, answers, self._is_chatty)
+        if is_relayed(self.prompt) and not any(said.certain and not said.worded for said in self.prints.values()):
+            return {}
         asked = new_tasks(self.turns, (index for index in found if not self.prints[index].said))
         return {index: self.acts.get(index - 1) for index in sorted(found - asked)}
 
     def _fills_forms(self) -> bool:
         """Whether all that is said are forms, to the last, and no output stands between: a chat's template."""
-        said = [turn.text for turn in self.turns if turn.role == "assistant"]
-        if self.turns[-1].role != "assistant" or sets_up(self.prompt) or not all(text[:1] == "{" for text in said):
+        turns = self.turns
+        if turns[-1].role != "assistant" or sets_up(self.prompt, self.system):
             return False
         replies = [i + 1 for i in self.acts]
-        return 2 * sum(self._is_output(i) or self._is_repeated(i) for i in replies) < len(replies)
+        if 2 * sum(self._is_output(i) or self._is_repeated(i) for i in replies) >= len(replies):
+            return False
+        said = [turn.text for turn in turns if turn.role == "assistant"]
+        last = _acted(turns[-1])
+        answered = [(turns[i - 1].text, turns[i].text) for i in replies]
+        return are_forms(said, answered, ends=last is not None and hands_over(last.calls[-1]))
 
     def _may_continue(self, index: int) -> bool:
         """Whether a turn may be an observation by what it has in common with others."""
         if self.turns[index - 1].role != "assistant" or opening_of(self.turns[index].text) in self.person:
             return False
         return index - 1 not in self.acts or not (self._hands_over(index - 1) or self._edits(index))
-
-    def _settle(self) -> None:
-        """Take turns that only begin as an environment's do for a person's, where nothing else tells of one."""
-        worded = {index: said for index, said in self.prints.items() if said.worded or said.doubtful}
-        if not worded or any(acted.sure == "named" for acted in self.acts.values()):
-            return
-        if any(said.certain and index not in worded for index, said in self.prints.items()):
-            return
-        others = [
-            said.chatty or not said.shaped
-            for i, said in self.prints.items()
-            if i not in worded and i - 1 in self.acts
-        ]
-        doubtful = {index: said for index, said in worded.items() if said.doubtful}
-        if len(worded) <= len(others) and sum(others) * 2 > len(others):
-            doubtful = worded  # a few turns of a person who says other things
-        begins = Counter(said.begin.lstrip()[:BEGIN_CHARS] for said in doubtful.values())
-        if len(doubtful) == len(worded) and max(begins.values(), default=0) < _MANY:
-            for index, said in doubtful.items():
-                self.prints[index] = said._replace(certain=False, named=False, person=True, chatty=True)
 
     def _is_named(self, index: int) -> bool:
         """Whether a turn has a form that environments alone write, behind somebody's action."""
@@ -222,6 +214,7 @@ class Row:
             return said.certain and acted is not None  # who asked speaks again
         brief = not self.is_set_up or len(self.turns[index].text) < _BRIEF_CHARS  # a game tells much of "you"
         person = (said.chatty if alone and brief else said.person) and not said.pasted
+        person = person and not (acted and quotes(self.turns[index].text, self.turns[index - 1].text))
         if acted is not None and acted.sure == "named" and said.shaped and len(self.turns[index].text) > LONG // 2:
             person = False  # a page may end with words of anybody
         if acted is None:
@@ -229,7 +222,7 @@ class Row:
         if self._edits(index):
             return False
         if self._hands_over(index - 1):
-            return not person and (said.named or (self._submits(index - 1) and is_verdict(said.begin)))
+            return self._is_of_answer(index, person=person)
         return not person or is_feedback(said.begin) or said.begin.startswith(f"{acted.calls[-1].name}: ")
 
     def _follows_nothing(self, index: int, *, person: bool) -> bool:
@@ -240,6 +233,8 @@ class Row:
             return True  # as others that answer actions
         if not self.is_set_up:
             return is_feedback(said.begin)
+        if acknowledges(said.begin, self.turns[index - 1].text):
+            return True
         return self.said[said.begin] > 1 or is_feedback(said.begin) or (said.shaped and not person)
 
     def _add_bare(self) -> None:
@@ -259,8 +254,15 @@ class Row:
     def _hands_over(self, index: int) -> bool:
         return hands_over(self.acts[index].calls[-1])
 
-    def _submits(self, index: int) -> bool:
-        return self.acts[index].calls[-1].name.strip().lower() in SUBMITTED
+    def _is_of_answer(self, index: int, *, person: bool) -> bool:
+        """Whether what follows an action that hands over is said of what it hands in."""
+        said = self.prints[index]
+        if self.acts[index - 1].calls[-1].name.strip().lower() not in SUBMITTED:
+            return not person and said.named
+        again = _acted(self.turns[index + 1]) if index + 1 < len(self.turns) else None
+        if again and asks_again(self.turns[index].text, again.calls[-1].name.strip().lower()):
+            return True
+        return not person and (said.named or is_verdict(said.begin))
 
     def _answered(self) -> list[int]:
         return [i - 1 for i in self.prints if self.turns[i - 1].role == "assistant"]
@@ -269,7 +271,7 @@ class Row:
         """Whether the row goes as an agent's does that has no names for what it does: action, reply, and again."""
         turns = self.turns
         answered = self._answered()
-        self.is_set_up = sets_up(self.prompt)
+        self.is_set_up = sets_up(self.prompt, self.system)
         if self.is_set_up:
             for i in answered:
                 if i not in self.acts and (acted := terse_action(turns[i].text)):
@@ -282,7 +284,7 @@ class Row:
         unnamed = [i for i, acted in self.acts.items() if acted.sure != "named"]
         if self._is_labelled(unnamed):
             return True
-        lead = self._lead(unnamed)
+        lead = common_lead(list(map(self._thought, unnamed)))
         whole = [i for i in unnamed if self._thought(i) in {"", lead}]
         acts = [i for i in unnamed if not addresses(self._thought(i))]
         if len(acts) < _MOSTLY * len(answered):
@@ -295,11 +297,11 @@ class Row:
             return True  # the row was compressed, and most of what it shows is gone
         self.is_set_up = self.is_set_up and len(acts) >= _OFTEN * len(answered)
         if self.is_set_up:
-            shown = sum(self.acts[i].sure == "shape" for i in acts)  # as a person may have asked for
-            output = sum(self._is_output(i + 1) or self._is_repeated(i + 1) for i in acts)
-            return 2 * shown <= len(acts) or tells_of_answers(self.prompt) or 2 * output >= len(acts)
+            return self._is_borne_out(acts)
         alone = sum("```" not in turns[i].text for i in whole)
         mostly = len(whole) >= _MOSTLY * len(answered) or alone >= _MOSTLY * len(unnamed)
+        if shows_failure(turns[answered[0] - 1].text):
+            mostly = False  # who asks for help with what was printed shows what is printed then
         output = sum(
             self.prints[i + 1].shaped or ("```" not in turns[i].text and self._is_output(i + 1)) for i in acts
         )
@@ -307,10 +309,26 @@ class Row:
         often = len(acts) >= _OFTEN * len(spoken)
         return mostly and often and output >= (len(acts) / 2 if len(acts) >= _MANY else len(acts))
 
-    def _lead(self, acts: Sequence[int]) -> str:
-        """Return the words that stand before nearly all of some actions, and tell nobody to do anything."""
-        lead, times = Counter(map(self._thought, acts)).most_common(1)[0] if acts else ("", 0)
-        return lead if times >= max(_MANY, _MOSTLY * len(acts)) and not (addresses(lead) or tells(lead)) else ""
+    def _is_borne_out(self, acts: Sequence[int]) -> bool:
+        """Whether some actions are those that a prompt tells of, by how they are written or what answers them."""
+        turns = self.turns
+        asked = next((turn.text for turn in turns if turn.role == "user"), "")
+        if printed(asked).person and mirrors((turns[i].text, turns[i + 1].text) for i in acts):
+            return False
+        if tells_of_answers(self.prompt):
+            return True
+        output = sum(self._is_output(i + 1) or self._is_repeated(i + 1) for i in acts)
+        if not has_form(self.prompt):
+            return output == len(acts) or self._is_told_of(acts)
+        shown = sum(self.acts[i].sure == "shape" for i in acts)  # as a person may have asked for
+        return 2 * output >= len(acts) or 2 * shown <= len(acts)
+
+    def _is_told_of(self, acts: Sequence[int]) -> bool:
+        """Whether the prompt tells of an environment; what promises one is borne out by replies to some actions."""
+        if tells_of_answers(self.prompt) or has_form(self.prompt):
+            return True
+        pairs = ((self.turns[i].text, self.turns[i + 1].text) for i in acts)
+        return sets_up(self.prompt, self.system) and taken_up(pairs)
 
     def _moves(self, answered: Sequence[int]) -> bool:
         """Whether turns are commands that have no form at all."""

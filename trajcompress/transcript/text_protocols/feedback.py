@@ -38,6 +38,12 @@ _NAG = late_re(
     r" correctly|Please always provide EXACTLY|Previous response had parsing errors|Please continue working on the"
     r" task|I don't understand your input|You did not use|No SQL code was found)"
 )
+_PARSER = late_re(  # the messages of the library that games in Inform are written with, which speak as "I"
+    r"\s{0,8}(?:I only understood you as far as|I don't (?:know the (?:word|verb)|understand th(?:at|e) "
+    r"(?:sentence|command|verb))|I (?:didn't|did not) understand (?:that|the way)|I beg your pardon\?"
+    r"|That's not (?:a verb I recogni[sz]e|something (?:you|I))|You can't see (?:any such thing|how to)"
+    r"|What do you want to \w|Which do you mean, |There (?:is|was) no verb in that sentence)"
+)
 _KILLED = late_re(r"The last command <command>.{0,4000}?</command> (timed out[^\n.]{0,60})", re.DOTALL)
 _MYSELF = late_re(r"\b(?:I|I'd|I'm|I've|I'll|my|me|mine)\b")
 SUBMITTED = frozenset({"submit", "finish", "finished", "submission", "提交", "完成"})
@@ -54,6 +60,8 @@ _VERDICT = late_re(
 def is_feedback(text: str) -> bool:
     """Whether a text begins with what a harness says of an action, and no person speaks of themselves in it."""
     begin = text[:BEGIN_CHARS]
+    if _PARSER.match(begin):
+        return True
     return _FEEDBACK.search(begin.lower()) is not None and _MYSELF.search(begin) is None
 
 
@@ -71,3 +79,8 @@ def killed_of(text: str) -> str:
 def is_verdict(text: str) -> bool:
     """Whether a text begins as what judges an answer."""
     return _VERDICT.match(text) is not None
+
+
+def asks_again(text: str, name: str) -> bool:
+    """Whether a text tells by which command an answer is to be handed in again, as harnesses do of a first one."""
+    return name in SUBMITTED and f" {name} command" in text.lower()

@@ -9,7 +9,7 @@ was said, and what follows is about something else; in one that shows commands, 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from statistics import mean, median
 
@@ -181,6 +181,12 @@ def at_prompt(turns: Sequence[Turn], answered: Sequence[int]) -> Mapping[int, Ac
     if len(found) < max(_LEAST, _BEHIND_PROMPT * len(answered)) or len(prompts) > 1:
         return {}
     return {i: Acted((script_call("", turns[i].text[at.end() :].strip()),), "shape", 0) for i, at in found.items()}
+
+
+def taken_up(exchanges: Iterable[tuple[str, str]]) -> bool:
+    """Whether replies have words of what they answer, on average; of moves each with its reply."""
+    shares = [_taken_up(move, reply) for move, reply in exchanges]
+    return bool(shares) and mean(shares) >= _TAKEN_UP
 
 
 def _taken_up(move: str, reply: str) -> float:

@@ -53,7 +53,7 @@ _MARKED_REQUEST = late_re(
     r"|\n(?:\[BEGIN OF QUERY\]|" + SAYS + r""
     r"|-{6,}\s{1,8}Using these APIs, now \w|\s{0,4}Your new ultimate task is:)|(?:\n\s{0,4}"
     r"|\. )The user (?:added"
-    r"|rejected the command with) the following message:"
+    r"|rejected (?:the|your) command with) the following message:"
     r"|\n(?:[ \t]{0,4}\n[*#]{0,4} ?(?:Task|User|Human|Request|Query)(?:[ \t]?\d{1,3})?[ \t]?\**[ \t]?:"
     r"|\s{0,4}[*#]{0,4} ?(?:Question|(?:Human|Expert|User) feedback|New (?:question|task)|Next (?:question|task))"
     r"(?:[ \t]?\d{1,3})?[ \t]?\**[ \t]?:|\s{0,4}(?:(?:Note|Hint|Word) from (?:me|the \w{1,20})\b|USER'S INPUT\b"
@@ -92,7 +92,7 @@ NAGS = late_re(
     r"|\b(?:now|please) (?:output|give|provide|write|choose|select|enter|issue) (?:an?|the|your"
     r"|one) (?:next )?(?:action"
     r"|command|move|step|call)\b"
-    r"|please (?:provide the next|correct this) step\b|(?:what (?:is|will be|should be)"
+    r"|please (?:provide the (?:next|correct)|correct this) step\b|(?:what (?:is|will be|should be)"
     r"|choose) your next (?:action|move|step)\b|\btry again\b",
     re.IGNORECASE,
 )

@@ -46,7 +46,7 @@ _CERTAIN_BEGIN = late_re(
     r"|I ran this command:|New Terminal Output:|Current terminal state:|\[(?:System|Environment|Env|Tool)\] "
     r"|The last command <command>|I committed the changes with git hash [0-9a-f]{7}|Environment:"
     r"|-{6,} ?(?!(?:user|human|User|Human)\b)[\w .()>-]{1,60}? ?-{6,}\n|The executed result for \w"
-    r"|<<< \w{1,20} >>>|\[GAME\] |\[Player \d\] |Command not executed\. The user rejected the command\b"
+    r"|<<< \w{1,20} >>>|\[GAME\] |\[Player \d\] |Command not executed\. The user rejected (?:the|your) command\b"
     r"|[^\n]{0,300}\[(?:SEP|button)\] "
     r"|\{\"error\": \"[^\"\n]{0,300}\", \"response\": [\"{]|Here'?s the result of running|Ran Playwright"
     r"|Tool ran without output|Your command ran successfully|Old"
@@ -95,6 +95,11 @@ _VALUE = late_re(
     re.IGNORECASE,
 )
 _COMPLAINS = late_re(r"\s{0,8}(?:\S{1,80}:\d{1,6}: )?(?:fatal )?(?:error|warning|fatal)(?:\[\w{1,10}\])?: \S")
+_FAILURE = late_re(
+    r"Traceback \(most recent call last\)|\b[A-Z]\w{0,40}(?:Error|Exception|Warning): \S|\b(?:npm ERR!|FAILED \S)"
+    r"|(?:^|[\s:])(?:fatal )?(?:[Ee]rror|ERROR|[Ww]arning|fatal)(?:\[\w{1,10}\])?: \S",
+)
+_REQUEST_CHARS = 4_000
 _MAIL = late_re(
     r"\s{0,20}(?:(?:From|To|Cc|Date|Sent|Subject|Von|An|Betreff|De|Para|Asunto|Objet|Datum): [^\n]{1,200}\n){2}"
 )
@@ -216,6 +221,11 @@ def is_dense(text: str) -> bool:
 def is_output(said: Printed, text: str) -> bool:
     """Whether a text may be what an environment printed: it has the shape of output, or is a value alone."""
     return said.shaped or is_dense(text) or _VALUE.fullmatch(text.strip()) is not None
+
+
+def shows_failure(text: str) -> bool:
+    """Whether a request shows how a program failed."""
+    return _FAILURE.search(text[:_REQUEST_CHARS]) is not None
 
 
 def is_mapping(text: str) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from trajcompress.processes.late_patterns import holds_any, late_re
+from trajcompress.transcript.text_protocols.promised import is_taken, promises
 from trajcompress.transcript.trajectory import Turn
 
 PROMPT_CHARS = 12_000  # of each turn
@@ -288,24 +289,42 @@ _PLAYS = (  # each with what is a part of all that it finds
 )
 
 
-def prompt_of(turns: Sequence[Turn]) -> str:
-    """Return what stands before the first reply of a row, of many turns what the first and the last say."""
+def prompt_of(turns: Sequence[Turn], role: str = "") -> str:
+    """Return what stands before the first reply of a row, of many turns what the first and the last say.
+
+    Args:
+        turns: all turns of a row.
+        role: whose turns alone are read; all if empty.
+    """
     first = next((at for at, turn in enumerate(turns) if turn.role == "assistant"), 0)
-    prompt = "\n".join(turn.text[:PROMPT_CHARS] for turn in turns[:first])
+    prompt = "\n".join(turn.text[:PROMPT_CHARS] for turn in turns[:first] if role in {"", turn.role})
     return prompt if len(prompt) <= _MOST_CHARS else f"{prompt[: _MOST_CHARS // 2]}\n{prompt[-_MOST_CHARS // 2 :]}"
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def sets_up(prompt: str) -> bool:
-    """Whether a prompt tells of an environment that commands are given to, and that answers them."""
-    return tells_of_answers(prompt) or _FORM.search(prompt.lower()) is not None
+def sets_up(prompt: str, system: str = "") -> bool:
+    """Whether a prompt tells of an environment that commands are given to, and that answers them.
+
+    Args:
+        prompt: all that stands before the first reply.
+        system: what of it stands in system turns.
+    """
+    return tells_of_answers(prompt) or has_form(prompt) or promises(system.lower(), prompt.lower())
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def has_form(prompt: str) -> bool:
+    """Whether a prompt tells how commands are to be written: chats may be asked for these, too."""
+    return _FORM.search(prompt.lower()) is not None
 
 
 @lru_cache(maxsize=_REMEMBERED)
 def tells_of_answers(prompt: str) -> bool:
     """Whether a prompt tells that something answers commands, and not only how they are to be written."""
     prompt = prompt.lower()
-    return _SETTING.search(prompt) is not None or _says(prompt, _ANSWERS) or _ONE_EACH.search(prompt) is not None
+    if _SETTING.search(prompt) is not None or _says(prompt, _ANSWERS):
+        return True
+    return _ONE_EACH.search(prompt) is not None or is_taken(prompt)
 
 
 @lru_cache(maxsize=_REMEMBERED)

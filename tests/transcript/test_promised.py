@@ -1,0 +1,106 @@
+"""Prompts that promise an answer, in any tongue: of a program to an agent, and of a person to an assistant."""
+
+from __future__ import annotations
+
+import pytest
+from observing import observed
+
+from trajcompress.transcript.text_protocols.promised import is_relayed
+from trajcompress.transcript.text_protocols.prompts import sets_up
+
+
+@pytest.mark.parametrize(
+    "system",
+    [
+        "You bisect a regression. The harness checks out what you name.",
+        "Write ABC. A checker plays it back and lists the faults.",
+        "Whatever you answer is piped into psql.",
+        "Each script is executed and you get the time and stdout.",
+        "ASK is answered by the simulated patient.",
+        "Results arrive as <macro-result>.",
+        "Du schreibst SQL. Das Programm führt es aus und schickt dir die Zeilen.",
+        "Auf jede Anfrage siehst du die Ausgabe.",
+        "Écris une ligne. Le moteur te renvoie ce qu'il trouve.",
+        "Escribe una orden. El sistema te devuelve lo que pasó.",
+        "Recibirás la respuesta del sistema.",
+        "Scrivi un comando. Il simulatore ti mostra la stanza.",
+        "Você escreve um comando. O servidor devolve a saída.",
+        "Po każdym poleceniu dostaniesz to, co wypisał system.",
+        "После команды ты получишь вывод.",
+        "主持人只会回答“是”或“不是”。",
+        "함수를 호출하세요. 호출 결과가 다음 메시지로 옵니다.",
+    ],
+)
+def test_a_system_turn_promises_that_a_program_answers(system):
+    assert sets_up(system, system)
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        "Mein Programm gibt einen Fehler aus.",
+        "le programme affiche une erreur",
+        "el programa muestra esto",
+        "program zwraca błąd przy kompilacji",
+        "the validator reports this for my page",
+        "our linter shows E501 everywhere",
+        "the test suite reports 3 failures",
+    ],
+)
+def test_who_asks_for_help_tells_what_programs_do_and_promises_nothing(request_):
+    assert not sets_up(request_)
+
+
+def test_what_a_person_promises_to_you_counts_where_no_system_turn_does():
+    assert sets_up("Schreib je Nachricht eine Anweisung, das Programm führt sie aus und schickt dir die Zeilen.")
+
+
+BISECT = "You bisect a regression. The harness checks out what you name and runs the benchmark."
+
+
+def test_bare_commands_of_an_agent_with_such_a_prompt_are_answered():
+    row = ["good: a1f0, bad: f9c3", "c3d2", "c3d2: 12.3 ms", "e5b4", "e5b4: 30.8 ms", "d4c3", "d4c3: build failed"]
+    assert observed(BISECT, *row, "It is d4c3.") == [2, 4, 6]
+
+
+def test_labels_that_replies_do_not_speak_of_are_those_of_a_chat():
+    system = "The scheduler sends patients' messages to you. Classify: BOOK, CANCEL or OTHER."
+    row = ["Hi, can I come on Monday?", "BOOK", "Appointment 17 no longer needed.", "CANCEL", "tomorrow 10:00 Meier"]
+    assert observed(system, *row, "BOOK") == []
+
+
+RELAYED = [
+    "Give one instruction. The user is in the kitchen and writes back what they see.",
+    "Put a command into <cmd></cmd>. The person will copy the result to you.",
+    "The user will tell you what appears.",
+    "He runs it, then he will paste what he sees.",
+    "You are not connected to any database; the user runs the statements.",
+]
+
+
+@pytest.mark.parametrize("system", RELAYED)
+def test_a_person_who_carries_out_commands_says_what_came_of_them(system):
+    assert is_relayed(system)
+    row = ["my pc is slow", "<cmd>df -h /</cmd>", "/dev/sda1 20G 20G 0 100% /", "<cmd>du -sh ~</cmd>", "18G\t/root"]
+    assert observed(system, *row, "Your own files fill it.") == []
+
+
+@pytest.mark.parametrize(
+    "system",
+    [
+        "When you need to act, suggest code for the user to execute.",
+        "You will receive the result of that tool use in the user's response.",
+        "Assistant can ask the user to use tools to look up information.",
+        "The user cannot see what you write. The shell prints its output.",
+    ],
+)
+def test_the_prompts_of_agents_speak_of_users_too(system):
+    assert not is_relayed(system)
+
+
+@pytest.mark.cpu_seconds(10)
+def test_promises_are_looked_for_in_linear_time():
+    for part in ("the ", "your ", "das ", "your line is ", "the user ", "du bekommst ", "whatever you ", "harness "):
+        sets_up(part * 20_000, part * 20_000)
+        is_relayed(part * 20_000)
+        sets_up("the " + "a" * 100_000, "das " + "a" * 100_000)

@@ -1,0 +1,138 @@
+"""Replies beside the actions before them: what tells that no person wrote them, or that one did."""
+
+from __future__ import annotations
+
+import pytest
+from observing import observed
+
+from trajcompress.transcript.text_protocols.feedback import asks_again, is_feedback
+from trajcompress.transcript.text_protocols.replies import acknowledges, are_forms, mirrors, quotes
+
+MODERATION = "For every comment answer with exactly:\nAction: <keep|remove>\nReason: <short>"
+
+
+def test_a_form_that_all_answers_have_is_a_chats_template_though_it_has_an_action():
+    row = ["first!!!", "Action: keep\nReason: harmless", "buy followers at cheap.example"]
+    row += ["Action: remove\nReason: spam", "nice video, greetings from Peru", "Action: keep\nReason: friendly"]
+    assert observed(MODERATION, *row) == []
+
+
+def test_calls_that_a_chat_fills_in_are_answered_by_nobody():
+    row = ["wake me at six", '[alarm(time="06:00")]', "will it rain in Oslo", '[weather(city="Oslo")]']
+    row += ["something by Nina Simone", '[play(artist="Nina Simone")]']
+    assert observed('Return the intent as [intent(slot="value")].', *row) == []
+
+
+def test_replies_that_begin_alike_or_speak_of_actions_tell_that_these_are_no_forms():
+    said = ["Action: go to cabinet 1", "Action: open cabinet 1"]
+    assert are_forms(said, [(said[0], "nice one"), (said[1], "thanks all")])
+    assert not are_forms(said, [(said[0], "You arrive at cabinet 1"), (said[1], "cabinet 1 is open")])
+    assert not are_forms(said, [(each, "Screen: a list") for each in (*said, *said)])
+    assert not are_forms([*said, "It is done."], [(said[0], "nice one")])
+    assert are_forms(["{}", "{}"], [("{}", "a word")])
+
+
+def test_who_plays_with_the_assistant_is_no_environment():
+    row = ["lets play, i'm white. e4", "e5", "Nf3", "Nc6", "Bb5", "a6", "Ba4", "Nf6", "O-O"]
+    assert observed("You are a chess player. Give your move in algebraic notation only.", *row, "Be7") == []
+
+
+def test_moves_are_mirrored_by_replies_as_short_as_they_are():
+    assert mirrors([("e5", "Nf3"), ("Nc6", "Bb5"), ("a6", "Ba4")])
+    assert not mirrors([("PSU VOLT 3.3", "NONE"), ("DMM MEAS?", "+1.84E-02")])
+    assert not mirrors([("go", "You stand in a hall with a door.")])
+
+
+@pytest.mark.parametrize(
+    ("reply", "action"),
+    [
+        ('I don\'t know the verb "trade".', '{"verb": "trade"}'),
+        ("attempt to call a nil value (global 'status'), did you mean 'nearby'?", "print(status(14))"),
+        ("«Arranz» no es un teléfono. ¿Quiso decir 600 112 348?", "enviar_sms(Arranz)"),
+    ],
+)
+def test_who_could_not_do_it_quotes_it(reply, action):
+    assert quotes(reply, action)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        'please use "nearby" instead of "status"',
+        'why "trade"?\nI said to wait',
+        'I call it "home", what is it?',
+        "don't 'status' it",
+    ],
+)
+def test_who_asks_for_something_may_quote_as_well(reply):
+    assert not quotes(reply, "print(status(14)) trade")
+
+
+SKILLS = "Write one call per turn: find(x), grasp(x), say(text)."
+
+
+def test_a_reply_that_quotes_an_action_is_an_observation_though_it_says_i():
+    row = [
+        "Bring me a bowl.",
+        "find(bowl)",
+        "1 bowl at shelf/2",
+        "grasp(mug)",
+        'I know of no "mug", my list is short',
+    ]
+    assert observed(SKILLS, *row, "find(cup)", "2 cups at shelf/1") == [2, 4, 6]
+
+
+def test_a_thought_is_acknowledged():
+    prompt = "Interact with a household. Use think: to think, else one action per turn."
+    row = ["You are in a room. Put a mug on the desk.", "think: I look for a mug.", "OK.", "go to shelf 1"]
+    row += ["On the shelf 1, you see a mug 1.", "take mug 1 from shelf 1", "You pick up the mug 1 from the shelf 1."]
+    assert observed(prompt, *row) == [2, 4, 6]
+    assert not acknowledges("OK, but use the other desk.", "think: I look for a mug.")
+    assert not acknowledges("OK.", "Shall I go on?")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I only understood you as far as wanting to go south.",
+        'I don\'t know the word "wide".',
+        "You can't see how to do that from here. Would you please be more specific?",
+        "I beg your pardon?",
+    ],
+)
+def test_parsers_of_games_speak_as_i(text):
+    assert is_feedback(text)
+
+
+def test_people_do_not_understand_either():
+    assert not is_feedback("I don't understand why you opened that file.")
+    assert not is_feedback("I did not mean the first one.")
+
+
+REVIEW = """Thank you for your work on this issue. Please follow the steps below to review your changes.
+1. Run the reproduction script again.
+2. Run the submit command again to confirm."""
+
+
+def test_what_has_to_be_gone_through_before_a_second_submission_is_an_observation():
+    row = ["Repair a.py.", "<function=bash>\n<parameter=command>ls</parameter>\n</function>", "OBSERVATION:\na.py"]
+    submit = "<function=submit>\n</function>"
+    assert observed("", *row, submit, REVIEW, submit) == [2, 4]
+    assert observed("", *row, submit, "Thank you! Please repair b.py, too.", submit) == [2]
+    assert not asks_again(REVIEW, "bash")
+
+
+def test_a_whole_trace_that_is_shown_to_somebody_is_answered_by_them():
+    trace = "Thought: I search.\nAction: Search[Oslo]\nObservation: a city\nThought: Done.\nAction: Finish[a city]"
+    assert observed("", "Show me a trace of ReAct.", trace, "Now one where the search fails", trace) == []
+
+
+def test_who_asks_about_a_failure_shows_what_is_printed_then():
+    row = ["my page says\nTypeError: x is not a function", "```js\ny()\n```", "ReferenceError: y is not defined"]
+    row += [
+        "```js\nz()\n```",
+        "ReferenceError: z is not defined",
+        "```js\n// done\n```",
+        "Document checked: 0 errors",
+    ]
+    assert observed("", *row, "It works.") == []
