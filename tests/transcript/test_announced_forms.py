@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from observing import LISTING, observed
 
+from trajcompress.transcript.text_protocols.actions import find_actions
+
 
 @pytest.mark.parametrize(
     ("prompt", "commands"),
@@ -127,3 +129,19 @@ def test_a_word_in_capitals_above_a_reply_was_announced():
     row = ["Who maintains bytes?", "CALL fetch https://crates.example/bytes END", "RETURN\nbytes 1.6.0 by tokio\nEND"]
     row += ["CALL fetch https://git.example/bytes END", "RETURN\nFETCH FAILED: 429\nEND", "The tokio team."]
     assert observed(system, *row) == [2, 4]
+
+
+def test_a_command_in_brackets_is_announced_with_what_it_is_given():
+    system = "창고 로봇이다. [이동 x y], [집기 품번], [스캔] 중 하나만 출력한다."
+    row = ["K-77을 가져와.", "[스캔]", "위치 (0,0) 배터리 64%", "[이동 7 5]", "도착 (7,5) 배터리 58%", "[집기 K-77]"]
+    assert observed(system, *row, "집음 K-77 ×1, 적재 1/3", "K-77을 가져왔습니다.") == [2, 4, 6]
+
+
+def test_a_last_line_behind_a_dollar_is_a_command():
+    words = "The last line isn't counted.\n$ sed -i 's/n;/n + 1;/' io.c && make test"
+    acted = find_actions(words)
+    assert acted is not None
+    assert words[acted.start :].startswith("$ sed")
+    assert acted.calls[0].arguments.startswith('{"command": "sed -i')
+    assert find_actions("It costs\n$ 20 or so") is None
+    assert find_actions("It costs\n$ what you give for it.") is None

@@ -169,3 +169,31 @@ def test_who_asks_how_it_is_done_does_it():
         "Checking the logs: ls -lS /var/log",
     ]
     assert observed("", *row, "-rw-r--r-- 1 root root 40G debug.log logs", "It is debug.log.") == []
+
+
+def test_where_actions_are_short_lines_others_that_begin_so_act_too():
+    system = "You fly a drone. Orders: ascend N, heading DEG, photo, land."
+    row = ["Photograph field 7.", "ascend 20", "alt 20.1 m, hdg 090", "heading 0", "alt 20.0 m, hdg 000"]
+    row += ["photo", "stored IMG_0012, horizon straight", "land", "motors off", "I have the photo.", "thank you"]
+    assert observed(system, *row) == [2, 4, 6, 8]
+
+
+def test_words_to_a_person_between_short_commands_act_not():
+    system = "You are a tutor. Tools: [quiz topic], [grade answer]. Lines without brackets are spoken."
+    row = ["can we do fractions", "[quiz fractions]", '{"id": 31, "answer": "11/12"}', "3/4 + 1/6 = ?", "10/12"]
+    row += ["[grade 10/12]", '{"id": 31, "correct": false}', "Nearly: 9/12 + 2/12", "11/12!", "[grade 11/12]"]
+    assert observed(system, *row, '{"id": 31, "correct": true}', "Right!") == [2, 6, 10]
+
+
+def test_a_state_behind_an_action_that_ends_is_one_as_those_before():
+    system = "Send a line: FAHRE <rpm>, MISS <kanal>, STOP."
+    row = ["Vibration bei 3000 rpm?", "FAHRE 3000", "rpm=2998 ok", "MISS vib1", "vib1=1.24 mm/s", "FAHRE 4500"]
+    row += ["rpm=4497 ok", "STOP", "rpm=0 ok", "1,24 mm/s", "danke, und bei 4000?", "STOP", "und jetzt?"]
+    assert observed(system, *row) == [2, 4, 6, 8]
+
+
+def test_replies_that_the_prompt_foretells_are_output():
+    system = 'You drive a CAD program by macro lines. It answers "done" or says why not.'
+    row = ["Draw a plate.", "rect 0,0 100,60", "done", "circle 50,30 r=5", "done", "extrude all 5", "done"]
+    assert observed(system, *row, "The plate is drawn.") == [2, 4, 6]
+    assert observed("You drive a CAD program.", *row, "The plate is drawn.") == []

@@ -104,3 +104,17 @@ def test_promises_are_looked_for_in_linear_time():
         sets_up(part * 20_000, part * 20_000)
         is_relayed(part * 20_000)
         sets_up("the " + "a" * 100_000, "das " + "a" * 100_000)
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "Every submission goes through the judge.",
+        "The errors of the build log are your feedback.",
+        "每次只写一个调用，等待返回。",
+        "Your messages are passed to sqlite3.",
+        "Whatever you write is typed on its console.",
+    ],
+)
+def test_what_is_written_goes_to_a_program(prompt):
+    assert sets_up(prompt)

@@ -23,8 +23,9 @@ from trajcompress.transcript.summary_marks import without_summary
 from trajcompress.transcript.text_protocols.acted import Acted
 from trajcompress.transcript.text_protocols.actions import find_actions, shown_code
 from trajcompress.transcript.text_protocols.asides import asides
-from trajcompress.transcript.text_protocols.evidence import Row, may_answer
+from trajcompress.transcript.text_protocols.evidence import Row
 from trajcompress.transcript.text_protocols.observation_parts import in_observation
+from trajcompress.transcript.text_protocols.turn_evidence import may_answer
 from trajcompress.transcript.trajectory import Turn
 
 Observations: TypeAlias = str | re.Pattern[str]

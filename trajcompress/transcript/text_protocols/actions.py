@@ -86,6 +86,7 @@ _HTTP_BODY_CHARS = 4_000
 _INLINE = late_re(r"```[ \t]?([^`\n]{1,500}?)[ \t]?```[.)]?\Z")
 _PRINTED = late_re(r"\Aprint\((.*)\)\s*\Z", re.DOTALL)
 _PROMPTED = late_re(r"> ?([a-z][^\n]{0,200})\Z")
+_DOLLAR = late_re(r"\$ (?=[\w./~])")
 _SELF_CLOSED = late_re(r"<([\w.-]{1,60})((?: [\w:-]{1,40}=\"[^\"\n]{0,500}\"){0,12}) ?/>\Z")
 
 _TAG_CHARS = 2_000
@@ -303,6 +304,8 @@ def _prompted(text: str) -> Acted | None:
     last = text.rfind("\n") + 1
     if match := _PROMPTED.match(text, last):
         return Acted((new_call("", match[1].strip()),), "shape" if match.start() else "named", match.start())
+    if last and _DOLLAR.match(text, last) and is_command(text[last:]):
+        return Acted((script_call("", text[last + 2 :].strip()),), "shape", last)
     if text.endswith("/>") and (match := _SELF_CLOSED.search(text[-_TAG_CHARS:])):
         start = max(len(text) - _TAG_CHARS, 0) + match.start()
         return Acted((new_call(match[1], match[2].strip()),), "shape", start)

@@ -34,6 +34,7 @@ _SIGNED = late_re(  # no heading, no quote, no list and no table of Markdown
 )
 _KEY = late_re(r"\{\s{0,8}\"([^\"\n]{1,40})\"\s?:")
 _BOXED = late_re(r"\[([A-Z][A-Z0-9_-]{1,30}(?: [A-Z0-9_-]{1,20}){0,3})\]")
+_SQUARE = late_re(r"\[([^\W\d_][\w-]{0,40})(?: [^\[\]\n]{1,300})?\]")
 _CLOSED_BY = {"[": "]", "{": "}", "<": ">", "(": ")", "【": "】"}
 _LINE_END = late_re(r"\n")
 _MOST_LINES = 8
@@ -63,7 +64,7 @@ _SHOWN = (  # in quotes, at the beginning of a line or between commas, before wh
     late_re(r"['\"`‘“«|]([^\W\d_][\w.-]{0,60})(?:(?=['\"`’”»|,])|(?= [<\[{(A-Z]))"),
     late_re(r"`([^\W\d_][\w.-]{0,60}) [^`\n]{1,60}`"),
     late_re(
-        r"(?:\A|[\n,;•·]|\n[-*\d.) ]{1,6}) ?([^\W\d_][\w.-]{0,60})"
+        r"(?:\A|[\n,;:•·]|\n[-*\d.) ]{1,6}) ?([^\W\d_][\w.-]{0,60})"
         r"(?= ?[<\[{(:=–—-]| [A-Z]{1,12}\b|\s{0,4}(?:[\n,]|\Z))"
     ),
     late_re(r"(?<![\w-])([^\W\d_][\w.-]{0,60})(?=[\[(<]| [<\[{])"),
@@ -176,8 +177,7 @@ class Announced:
         line = block.partition("\n")[0][:_LINE_CHARS].strip("*_ ")
         if (signed := _SIGNED.match(line)) and self._has(signed[0]) and _is_name(signed[1]):
             yield signed[1], True
-        if (boxed := _BOXED.match(line)) and _is_name(boxed[1]) and self._has(boxed[0]):
-            yield boxed[1], _BOXED.fullmatch(block.rpartition("\n")[2].strip()) is not None  # an end, too
+        yield from self._boxed(block, line)
         if (called := _CALLED.match(block)) and _is_name(called[1]) and called[1] in _shown(self._prompt):
             yield called[1], True
         if (keyed := _KEYED.match(block)) and _is_name(keyed[1]) and self._has_label(keyed):
@@ -194,6 +194,13 @@ class Announced:
         word = _WORD.match(line) if is_terse and any(map(line.__contains__, " _-")) else None
         if word and _is_name(word[1]) and word[1] in _shown(self._prompt):
             yield word[1], "_" in word[1]
+
+    def _boxed(self, block: str, line: str) -> Iterator[tuple[str, bool]]:
+        """Yield names of the prompt that stand in brackets, as ``[DRILL]`` or ``[move 7 5]``."""
+        if (boxed := _BOXED.match(line)) and _is_name(boxed[1]) and self._has(boxed[0]):
+            yield boxed[1], _BOXED.fullmatch(block.rpartition("\n")[2].strip()) is not None  # an end, too
+        if (square := _SQUARE.fullmatch(block)) and _is_name(square[1]) and self._has_square(square[1]):
+            yield square[1], False
 
     def replies_with(self, text: str, answered: str = "") -> bool:
         """Whether a text begins with a tag or a label that was announced, as ``<sys>`` or ``RESPOSTA:``.
@@ -217,6 +224,9 @@ class Announced:
     def _has_label(self, keyed: re.Match[str]) -> bool:
         """Whether the prompt has a label, or its name with a capital, as in a list of what a turn consists of."""
         return self._has(keyed[0].strip()) or (keyed[1].istitle() and self._has(f" {keyed[1]}"))
+
+    def _has_square(self, name: str) -> bool:
+        return self._has(f"[{name} ") or self._has(f"[{name}]")
 
     def _has(self, part: str) -> bool:
         return part in self._prompt

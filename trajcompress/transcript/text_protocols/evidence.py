@@ -1,4 +1,4 @@
-"""The evidence of one row: what each turn would be if the row were a text-protocol agent's. Pure."""
+"""Whether a row is a text-protocol agent's, and which of its user turns are observations then. Pure."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from trajcompress.processes.late_patterns import late_re
-from trajcompress.transcript.summary_marks import SUMMARY_PREFIX, tells_of_steps, without_summary
-from trajcompress.transcript.text_protocols.acted import Acted, after_thought, without_end_token
-from trajcompress.transcript.text_protocols.actions import EDIT, find_actions
+from trajcompress.transcript.summary_marks import tells_of_steps
+from trajcompress.transcript.text_protocols.acted import Acted, without_end_token
 from trajcompress.transcript.text_protocols.addressing import addresses, common_lead, hands_over
 from trajcompress.transcript.text_protocols.announced import Announced, Marked, names_call, told_apart
 from trajcompress.transcript.text_protocols.bare_commands import terse_action
@@ -17,18 +16,13 @@ from trajcompress.transcript.text_protocols.delegated import delegated, named_al
 from trajcompress.transcript.text_protocols.feedback import SUBMITTED, asks_again, is_feedback, is_verdict
 from trajcompress.transcript.text_protocols.moves import find_moves, taken_up
 from trajcompress.transcript.text_protocols.observation_parts import LONG
-from trajcompress.transcript.text_protocols.openings import label_of, opening_of, without_figures
-from trajcompress.transcript.text_protocols.printed import Printed, is_output, printed, shows_failure
+from trajcompress.transcript.text_protocols.openings import begin_of, label_of, opening_of, without_figures
+from trajcompress.transcript.text_protocols.printed import printed, shows_failure
 from trajcompress.transcript.text_protocols.promised import is_relayed
-from trajcompress.transcript.text_protocols.prompts import (
-    has_form,
-    has_it_played,
-    prompt_of,
-    sets_up,
-    tells_of_answers,
-)
+from trajcompress.transcript.text_protocols.prompts import has_form, has_it_played, sets_up, tells_of_answers
 from trajcompress.transcript.text_protocols.replies import acknowledges, are_forms, mirrors, quotes, settled
 from trajcompress.transcript.text_protocols.tasks import new_tasks
+from trajcompress.transcript.text_protocols.turn_evidence import TurnEvidence, acted_of
 from trajcompress.transcript.text_protocols.written_calls import FINAL
 from trajcompress.transcript.trajectory import Turn
 
@@ -42,32 +36,19 @@ _SELDOM = 0.2
 _TELLING_CHARS = 20
 _BRIEF_CHARS = 160
 _FEW_CHARS = 6
+_LINE_CHARS = 60
+_SOME = 2
 
 
-def may_answer(turn: Turn) -> bool:
-    """Whether a turn may be what answers an action."""
-    return turn.role == "user" and not turn.answers and not turn.text.startswith(SUMMARY_PREFIX)
-
-
-class Row:
-    """The evidence of one row: what each turn would be if the row were a text-protocol agent's."""
+class Row(TurnEvidence):
+    """The evidence of one row: what its turns tell together."""
 
     def __init__(self, turns: Sequence[Turn]) -> None:
-        self.turns = turns
-        self.acts: dict[int, Acted] = {}  # turns with an action, if the next turn may answer it
-        self.prints: dict[int, Printed] = {}
+        super().__init__(turns)
         self.person: set[str] = set()  # labels by which whoever asks is named
         self.is_set_up = False  # whether prompts tell of an environment that commands alone are given to
         self.labels: Counter[str] = Counter()  # by which what answers certain actions begins
         self.begun: Counter[str] = Counter()  # how replies begin, whatever the figures
-        for index in range(1, len(turns)):
-            turn, before = turns[index], turns[index - 1]
-            if not may_answer(turn) or before.role not in {"assistant", "user"}:
-                continue
-            self.prints[index] = printed(without_summary(turn.text))
-            if before.role == "assistant" and (acted := _acted(before)):
-                self.acts[index - 1] = acted
-        self.prompt, self.system = prompt_of(turns), prompt_of(turns, "system")
         self.is_played = has_it_played(self.prompt)
         if not self.is_played:
             self._add_announced(Announced(self.prompt))
@@ -78,7 +59,6 @@ class Row:
         behind = [said for i, said in self.prints.items() if turns[i - 1].role == "assistant"]
         self.certain = sum(said.certain for said in behind)
         self.marked = sum(said.certain and said.begin.lstrip().startswith(_MARKS) for said in behind)
-        self.said = Counter(said.begin for said in self.prints.values() if len(said.begin) > _TELLING_CHARS)
 
     def _add_announced(self, announced: Announced) -> None:
         """Read as actions what the prompt announced as such, where turns have them again and again."""
@@ -172,7 +152,7 @@ class Row:
         if 2 * sum(self._is_output(i) or self._is_repeated(i) for i in replies) >= len(replies):
             return False
         said = [turn.text for turn in turns if turn.role == "assistant"]
-        last = _acted(turns[-1])
+        last = acted_of(turns[-1])
         answered = [(turns[i - 1].text, turns[i].text) for i in replies]
         return are_forms(said, answered, ends=last is not None and hands_over(last.calls[-1]))
 
@@ -199,10 +179,6 @@ class Row:
         return self._edits(index) and (
             is_feedback(said.begin) or (self._is_output(index) and (said.pasted or not said.person))
         )
-
-    def _edits(self, index: int) -> bool:
-        """Whether a turn follows edits, in the form that the prompt asks for."""
-        return self.acts[index - 1].calls[-1].name == EDIT and "SEARCH" in self.prompt
 
     def _answers(self, index: int, *, alone: bool) -> bool:
         """Whether a turn is an observation, in a row that is a text-protocol agent's.
@@ -240,32 +216,29 @@ class Row:
     def _add_bare(self) -> None:
         """Read a turn that is a tool's name alone as a call, or what is no sentence where all turns are commands."""
         known = list(self.acts)
-        bare = sum(self.acts[i].sure != "named" and not self._thought(i) for i in known) >= max(
-            _MANY, _MOSTLY * len(known)
-        )
+        least = max(_MANY, _MOSTLY * len(known))
+        bare = sum(self.acts[i].sure != "named" and not self._thought(i) for i in known) >= least
+        lines = {} if self.is_played else Counter(begin_of(self.turns[i].text) for i in known if self._is_line(i))
+        begins = {begin for begin, times in lines.items() if times >= max(_SOME, _MOSTLY * len(known))}
         for index, said in self.prints.items():
             text = self.turns[index - 1].text
             if self.turns[index - 1].role != "assistant" or index - 1 in self.acts:
                 continue
-            answered = bare and not said.chatty and self._is_output(index)
+            answered = not said.chatty and (
+                (bare and self._is_output(index)) or (len(text) <= _LINE_CHARS and begin_of(text) in begins)
+            )
             if (answered or _NAME.fullmatch(text.strip())) and (acted := terse_action(text)):
                 self.acts[index - 1] = acted
-
-    def _hands_over(self, index: int) -> bool:
-        return hands_over(self.acts[index].calls[-1])
 
     def _is_of_answer(self, index: int, *, person: bool) -> bool:
         """Whether what follows an action that hands over is said of what it hands in."""
         said = self.prints[index]
         if self.acts[index - 1].calls[-1].name.strip().lower() not in SUBMITTED:
-            return not person and said.named
-        again = _acted(self.turns[index + 1]) if index + 1 < len(self.turns) else None
+            return not person and (said.named or self._is_state(index))
+        again = acted_of(self.turns[index + 1]) if index + 1 < len(self.turns) else None
         if again and asks_again(self.turns[index].text, again.calls[-1].name.strip().lower()):
             return True
-        return not person and (said.named or is_verdict(said.begin))
-
-    def _answered(self) -> list[int]:
-        return [i - 1 for i in self.prints if self.turns[i - 1].role == "assistant"]
+        return not person and (said.named or is_verdict(said.begin) or self._is_state(index))
 
     def _behaves(self) -> bool:
         """Whether the row goes as an agent's does that has no names for what it does: action, reply, and again."""
@@ -317,18 +290,11 @@ class Row:
             return False
         if tells_of_answers(self.prompt):
             return True
-        output = sum(self._is_output(i + 1) or self._is_repeated(i + 1) for i in acts)
+        output = sum(self._is_output(i + 1) or self._is_repeated(i + 1) or self._is_foretold(i + 1) for i in acts)
         if not has_form(self.prompt):
-            return output == len(acts) or self._is_told_of(acts)
+            return output >= _MOSTLY * len(acts) or self._is_told_of(acts)
         shown = sum(self.acts[i].sure == "shape" for i in acts)  # as a person may have asked for
         return 2 * output >= len(acts) or 2 * shown <= len(acts)
-
-    def _is_told_of(self, acts: Sequence[int]) -> bool:
-        """Whether the prompt tells of an environment; what promises one is borne out by replies to some actions."""
-        if tells_of_answers(self.prompt) or has_form(self.prompt):
-            return True
-        pairs = ((self.turns[i].text, self.turns[i + 1].text) for i in acts)
-        return sets_up(self.prompt, self.system) and taken_up(pairs)
 
     def _moves(self, answered: Sequence[int]) -> bool:
         """Whether turns are commands that have no form at all."""
@@ -350,25 +316,3 @@ class Row:
         replies = [said for i in acts if (said := self.prints[i + 1]).named and not said.person]
         labels = Counter(label for said in replies if (label := label_of(said.begin)))
         return max(labels.values(), default=0) >= max(_MANY, _MOSTLY * len(acts))
-
-    def _is_chatty(self, index: int) -> bool:
-        said = self.prints[index]
-        return said.chatty and not is_feedback(said.begin)
-
-    def _is_repeated(self, index: int) -> bool:
-        begin = self.prints[index].begin
-        return self.said[begin] > 1 or is_feedback(begin)
-
-    def _is_output(self, index: int) -> bool:
-        return is_output(self.prints[index], self.turns[index].text)
-
-    def _thought(self, index: int) -> str:
-        """Return what a turn says before it acts, to whom it may be; not what it thinks in tags."""
-        text = self.turns[index].text
-        return text[after_thought(text) : self.acts[index].start].strip()
-
-
-def _acted(turn: Turn) -> Acted | None:
-    if turn.calls:
-        return Acted(turn.calls, "named", 0)
-    return find_actions(turn.text)

@@ -22,6 +22,14 @@ def opening_of(text: str) -> str:
     return label[0].strip() if label else text.lstrip()[:BEGIN_CHARS]
 
 
+def begin_of(text: str) -> str:
+    """Return with what kind of character a text begins: a sign itself, a letter by its case, a figure."""
+    first = text.lstrip()[:1]
+    if not first.isalnum():
+        return first
+    return "0" if first.isdigit() else "A" if first.isupper() else "a"
+
+
 def without_figures(text: str, most: int = BEGIN_CHARS) -> str:
     """Return so many of the first characters of a text, whatever the figures among them."""
     return _FIGURES.sub("0", text[: 2 * most])[:most]

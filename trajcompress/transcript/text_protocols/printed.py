@@ -79,6 +79,7 @@ _SHAPED_LINE = late_re(  # a newline is found in a fraction of the time of the s
     r"\n(?:\s{0,4}File \"[^\"\n]{1,300}\", line \d|(?:[\w.]{0,60}(?:Error|Exception|Warning|Fehler|Erreur"
     r"|Errore|Erro|Ошибка|Błąd|Hata))\b[: ]"
     r"|⊢ "
+    r"|[1-5]\d\d[ -][A-Z][a-z]{1,20} [a-z]"  # of FTP and SMTP
     r"|(?:错误|錯誤|エラー|오류)[:：]|[-dlrwx]{10}\s"
     r"|(?:CREATE|ALTER|DROP|INSERT) (?:TABLE|INDEX|VIEW|UNIQUE|INTO) "
     r"|total \d|\s{0,4}\d{1,6}[:|\t] ?"

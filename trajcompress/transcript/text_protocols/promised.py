@@ -40,7 +40,7 @@ _ACTS = (  # English verbs of what is done with commands
     "|validates?|renders?|evaluates?|compiles?|lists?|tells?|sends?|relays?|carries|shows?|speaks?|measures?|judges?"
     "|takes?"
 )
-_TAKEN_HINTS = ("your", "you ", "is run", "are run", "executed")
+_TAKEN_HINTS = ("your", "you ", "feedback", "go", "passed", "is run", "are run", "executed")
 _TAKEN = late_re(
     r"\byour (?:\w+ )?(?:turn|message|repl[yi]|answer|line|output|code|command|script|quer[yi]|sql|program"
     r"|patch|move)(?:e?s)? (?:is|are|will be|gets?) (?:\w+ )?"
@@ -51,7 +51,9 @@ _TAKEN = late_re(
     r"(?:run|executed|piped|passed|typed|sent|fed|evaluated|entered)\b"
     r"|\b(?:is|are) (?:run|executed|compiled|evaluated|rendered|applied)\b[.;,:]? (?:and )?(?:then )?"
     r"you(?:'ll| will)? (?:get|see|receive|are (?:shown|given|sent))\b"
-    r"|\b(?:is|are) (?:your|the) (?:only|sole|next) (?:input|message|observation)\b"
+    r"|\b(?:is|are) (?:your|the) (?:(?:only|sole|next) (?:input|message|observation)|feedback)\b"
+    r"|\b(?:every|each|all|any) (?:\w+ )?(?:submission|message|answer|program|command|line|reply|patch)(?:e?s)?"
+    r" (?:goes|go|is passed|are passed) (?:\w+ )?(?:through|to|into) (?:the|an?)\b"
     r"|\bnext (?:user )?message is what\b"
 )
 """That what is written is run, or goes to a program, and that one sees what comes of it."""
@@ -60,13 +62,14 @@ _PROMISES: tuple[_Promise, ...] = (
         (
             *("harness", "simulat", "executor", "runner", "orchestrat", "emulat", "schedul", "valida", "checker"),
             *("engine", "referee", "moderator", "linter", "grader", "renderer", "watcher", "test suite", "fleet"),
-            "bench",
+            *("bench", "it answers", "it replies", "it responds", "it echoes", "it reports"),
         ),
         late_re(
             r"(?<!\w)(?:the|an?|our|its) (?:[\w-]+ ){0,2}?(?:harness|simulat(?:or|ion)|executor|runner|orchestrator"
             r"|emulator|scheduler|validator|checker|engine|referee|moderator|linter|grader|renderer|watcher|bench"
             r"|test suite|fleet manager)s?(?: bots?)?"
             rf" (?:(?:is|are|will be) (?:run|executed)|(?:[\w,]+ ){{0,2}}?(?:{_ACTS}))\b"
+            r"|\bit (?:answers|replies|responds|echoes|reports)\b"
             r"|\banswered by (?:the|an?) (?:[\w-]+ )?(?:simulat\w+|engine|program|environment|system|game|server)\b"
         ),
     ),

@@ -1,0 +1,105 @@
+"""What each turn of a row may be, by itself and beside the others: action, output, or a person's words. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import cached_property
+
+from trajcompress.transcript.summary_marks import SUMMARY_PREFIX, without_summary
+from trajcompress.transcript.text_protocols.acted import Acted, after_thought
+from trajcompress.transcript.text_protocols.actions import EDIT, find_actions
+from trajcompress.transcript.text_protocols.addressing import hands_over
+from trajcompress.transcript.text_protocols.feedback import is_feedback
+from trajcompress.transcript.text_protocols.moves import taken_up
+from trajcompress.transcript.text_protocols.openings import without_figures
+from trajcompress.transcript.text_protocols.printed import Printed, is_output, printed
+from trajcompress.transcript.text_protocols.prompts import has_form, prompt_of, sets_up, tells_of_answers
+from trajcompress.transcript.trajectory import Turn
+
+_TELLING_CHARS = 20
+_BRIEF_CHARS = 160
+_LINE_CHARS = 60
+_SOME = 2
+
+
+def may_answer(turn: Turn) -> bool:
+    """Whether a turn may be what answers an action."""
+    return turn.role == "user" and not turn.answers and not turn.text.startswith(SUMMARY_PREFIX)
+
+
+class TurnEvidence:
+    """What each turn of a row would be if the row were a text-protocol agent's."""
+
+    def __init__(self, turns: Sequence[Turn]) -> None:
+        self.turns = turns
+        self.acts: dict[int, Acted] = {}  # turns with an action, if the next turn may answer it
+        self.prints: dict[int, Printed] = {}
+        for index in range(1, len(turns)):
+            turn, before = turns[index], turns[index - 1]
+            if not may_answer(turn) or before.role not in {"assistant", "user"}:
+                continue
+            self.prints[index] = printed(without_summary(turn.text))
+            if before.role == "assistant" and (acted := acted_of(before)):
+                self.acts[index - 1] = acted
+        self.prompt, self.system = prompt_of(turns), prompt_of(turns, "system")
+        self.said = Counter(said.begin for said in self.prints.values() if len(said.begin) > _TELLING_CHARS)
+
+    @cached_property
+    def _openings(self) -> Counter[str]:
+        """How often user turns begin so, whatever the figures."""
+        return Counter(without_figures(self.turns[i].text) for i in self.prints)
+
+    def _is_state(self, index: int) -> bool:
+        """Whether a turn begins as others that are output, whatever the figures."""
+        return self._is_output(index) and self._openings[without_figures(self.turns[index].text)] > _SOME
+
+    def _edits(self, index: int) -> bool:
+        """Whether a turn follows edits, in the form that the prompt asks for."""
+        return self.acts[index - 1].calls[-1].name == EDIT and "SEARCH" in self.prompt
+
+    def _is_line(self, index: int) -> bool:
+        """Whether a turn is nothing but a short command."""
+        text = self.turns[index].text.strip()
+        return self.acts[index].start == 0 and len(text) <= _LINE_CHARS and "\n" not in text
+
+    def _hands_over(self, index: int) -> bool:
+        return hands_over(self.acts[index].calls[-1])
+
+    def _answered(self) -> list[int]:
+        return [i - 1 for i in self.prints if self.turns[i - 1].role == "assistant"]
+
+    def _is_told_of(self, acts: Sequence[int]) -> bool:
+        """Whether the prompt tells of an environment; what promises one is borne out by replies to some actions."""
+        if tells_of_answers(self.prompt) or has_form(self.prompt):
+            return True
+        pairs = ((self.turns[i].text, self.turns[i + 1].text) for i in acts)
+        return sets_up(self.prompt, self.system) and taken_up(pairs)
+
+    def _is_chatty(self, index: int) -> bool:
+        said = self.prints[index]
+        return said.chatty and not is_feedback(said.begin)
+
+    def _is_repeated(self, index: int) -> bool:
+        begin = self.prints[index].begin
+        return self.said[begin] > 1 or is_feedback(begin)
+
+    def _is_foretold(self, index: int) -> bool:
+        """Whether a turn says what the prompt, in quotes, says that replies may be."""
+        said = self.turns[index].text.strip()
+        return len(said) <= _BRIEF_CHARS and any(f"{sign}{said}{sign}" in self.prompt for sign in "\"'`")
+
+    def _is_output(self, index: int) -> bool:
+        return is_output(self.prints[index], self.turns[index].text)
+
+    def _thought(self, index: int) -> str:
+        """Return what a turn says before it acts, to whom it may be; not what it thinks in tags."""
+        text = self.turns[index].text
+        return text[after_thought(text) : self.acts[index].start].strip()
+
+
+def acted_of(turn: Turn) -> Acted | None:
+    """Return what a turn has executed: its own calls, or what its text has."""
+    if turn.calls:
+        return Acted(turn.calls, "named", 0)
+    return find_actions(turn.text)
