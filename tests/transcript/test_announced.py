@@ -225,3 +225,22 @@ def test_actions_as_json_under_their_names():
 def test_any_text_is_read(prompt, text):
     marked = Announced(prompt).action(text)
     assert marked is None or 0 <= marked.start <= len(text)
+
+
+def test_lines_of_several_names_act_where_replies_take_them_up_and_the_last_is_none():
+    system = "Responde con una línea: LEER clave, ESCRIBIR clave valor, LISTAR prefijo, LISTO."
+    row = ["Pon el modo mantenimiento.", "LISTAR modo", "modo.actual modo.anterior", "LEER modo.actual", "normal"]
+    row += ["ESCRIBIR modo.actual mantenimiento", "bien", "LISTO antes estaba en normal"]
+    assert observed(system, *row) == [row[2], row[4], row[6]]
+    calendar = "Write ADD, MOVE or CANCEL lines for the app, which shows them."
+    row = ["dentist tuesday 9", "ADD Tue 09:00 dentist", "actually 10", "MOVE Tue 10:00 dentist", "lunch with Mo"]
+    assert not observed(calendar, *row, "ADD Wed 12:30 lunch with Mo", "cancel dentist", "CANCEL Tue 10:00 dentist")
+
+
+def test_a_command_is_shown_in_quotes_with_a_place_for_what_it_is_given():
+    system = 'To look at a box write "open box N", to read a document "read N-M".'
+    row = ["When was the mill sold?", "open box 12", "Box 12: 1 ledger, 3 deed", "read 12-3", "deed 12-3: 9 Nov"]
+    assert observed(system, *row, "In November.") == [row[2], row[4]]
+    pasted = 'On branch login\nYou have unmerged paths.\n  (fix conflicts and run "git commit")'
+    row = ["Keep main's version, then:\n\ngit commit", "[login 2c9d1fa] Merge", "git push", " ! [rejected] login"]
+    assert not observed("", pasted, *row, "Somebody pushed meanwhile.")

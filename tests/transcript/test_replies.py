@@ -6,7 +6,7 @@ import pytest
 from observing import observed
 
 from trajcompress.transcript.text_protocols.feedback import asks_again, is_feedback
-from trajcompress.transcript.text_protocols.replies import acknowledges, are_forms, mirrors, quotes
+from trajcompress.transcript.text_protocols.replies import acknowledges, are_forms, is_played_by, mirrors, quotes
 
 MODERATION = "For every comment answer with exactly:\nAction: <keep|remove>\nReason: <short>"
 
@@ -136,3 +136,50 @@ def test_who_asks_about_a_failure_shows_what_is_printed_then():
         "Document checked: 0 errors",
     ]
     assert observed("", *row, "It works.") == []
+
+
+def test_what_is_all_in_quotes_is_said_by_somebody_who_is_played():
+    system = "You are a doctor. ASK <question> is answered by the simulated patient, EXAM <organ> by the simulator."
+    row = ["Case 31.", "EXAM abdomen", "Abdomen tender on the right", "ASK Where does it hurt?"]
+    row += ['"Around my belly button. Is it bad?"', "EXAM heart", "Heart regular, no murmur", "Appendicitis."]
+    assert observed(system, *row) == [2, 4, 6]
+    assert not is_played_by('"Pain" is what I said, "not bad"')
+
+
+def test_one_whom_an_environment_plays_has_a_label():
+    system = "You are a doctor. Commands: ASK <question>, EXAM <organ>. The simulator plays the patient."
+    row = ["Case 17.", "ASK When did it start?", "Patient: Two hours ago, I was at the gym.", "EXAM heart"]
+    row += ["A scratching sound at the heart", "ASK Is it worse in bed?", "Patient: Yes. Is it my heart?"]
+    row += ["EXAM lung", "The lung is clear"]
+    assert observed(system, *row, "Thank you.") == [2, 4, 6, 8]
+    asked = [text.replace("Patient:", "User:") for text in row]
+    assert observed(system, *asked, "Thank you.") == [4, 8]
+
+
+def test_an_answer_that_is_told_again_was_taken():
+    row = ["Where was he born?", "Action: search[him]", "Observation: in Oulu", "Action: finish[Oulu]", "Oulu"]
+    assert observed("", *row) == [2, 4]
+    row = ["Book it.", "Action: find[seat]", "Observation: 14A", "Action: ask[14A, shall I book it (yes/no)?]", "yes"]
+    assert observed("", *row, "Action: book[14A]") == [2]
+
+
+def test_edits_inside_a_tag_are_judged():
+    prompt = "Draft, then edit: <solution>SEARCH/REPLACE blocks</solution>"
+    edit = "<solution>\n```python\n### a.py\n<<<<<<< SEARCH\na = 1\n=======\na = 2\n>>>>>>> REPLACE\n```\n</solution>"
+    refused = "The edits could not be applied. SEARCH block 1 was not found in the file."
+    assert observed(prompt, "Repair it.", edit, refused, edit, "All 7 tests passed.") == [2, 4]
+
+
+def test_a_game_in_chinese_tells_what_you_did():
+    prompt = "文字冒险。你输入指令，程序描述结果。"
+    row = [
+        prompt,
+        "拿 卡片",
+        "你拿起了卡片。上面写着“B3”。",
+        "开门",
+        "门锁着。旁边有一个读卡器。",
+        "刷 卡片",
+        "绿灯亮了，门打开。",
+    ]
+    assert observed("", *row, "西", "你走出了实验室。游戏结束。") == [2, 4, 6, 8]
+    assert observed("", *row, "西", "你应该先看地图。") == [2, 4, 6]

@@ -91,6 +91,7 @@ _SELF_CLOSED = late_re(r"<([\w.-]{1,60})((?: [\w:-]{1,40}=\"[^\"\n]{0,500}\"){0,
 
 _TAG_CHARS = 2_000
 _EDIT_MARK = late_re(r"^(<{4,7}|={4,7}|>{4,7})(?: [^\n]{1,40})?$", re.MULTILINE)
+_CLOSING = late_re(r"\s{0,4}</\w{1,20}>\Z")
 _EDIT_SIGNS = "<=>"  # in this order
 _EDIT_END_CHARS = 60
 _NAME_CHARS = 200
@@ -257,6 +258,8 @@ def _fenced(text: str) -> Acted | None:
 
 def _edited(text: str) -> Acted | None:
     """Read the blocks that end a turn which say what is to stand where, between ``<<<<``, ``====`` and ``>>>>``."""
+    if ended := _CLOSING.search(text[-_EDIT_END_CHARS:]):
+        text = text[: len(text) - len(ended[0])]
     if not text.rstrip("`\n ").endswith(">>>") and ">>>>>>> " not in text[-_EDIT_END_CHARS:]:
         return None
     calls: list[ToolCall] = []

@@ -51,6 +51,12 @@ def terse_action(text: str) -> Acted | None:
     return _at_end(text, said)
 
 
+def said_in_words(text: str) -> Acted:
+    """Read all of a turn as what is asked of an environment that is known to answer it."""
+    start = after_thought(text)
+    return Acted((new_call("", {"command": text[start:].strip()}),), "terse", start)
+
+
 def _at_end(text: str, said: str) -> Acted | None:
     line = said[said.rfind("\n") + 1 :]
     if len(line) > _TERSE_CHARS:

@@ -36,7 +36,7 @@ _KNOWN = _COMMANDS | _TOOLS
 _COMMAND = late_re(r"(?:\$ )?(?:\w{1,40}=\S{0,200} ){0,4}([\w./+-]{1,80})(?=[\s;|&>(]|\Z)")
 _FLAGS = late_re(r"\A[A-Za-z][\w.-]{1,60}(?: (?![^\n]{0,60}[a-z]: )[^\n]{1,600})? --?[A-Za-z][\w-]{0,40}(?:[ =]|\Z)")
 _TOOL_FLAGS = late_re(r"\A[A-Za-z][A-Za-z0-9]{0,40}(?:[_-][A-Za-z0-9]{1,40}){1,8} --\w[\w-]{0,60}[ =]")
-_INVOCATION = late_re(r"\A[A-Za-z_][\w.]{1,80}(?:\[[^\n]{0,1900}\]|\([^\n]{0,1900}\))\Z")
+_INVOCATION = late_re(r"\A[A-Za-z_][\w.]{1,80}(?:\[[^\n]{0,1900}\]|\([^\n]{0,1900}\)\.?)\Z")
 _FLAG = late_re(r"--([A-Za-z][\w-]{0,60})(?:=(.*))?", re.DOTALL)
 _FLAGS_CHARS = 8_000
 SQL_CHARS = 10_000

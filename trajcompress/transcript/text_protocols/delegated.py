@@ -61,6 +61,11 @@ def named_alike(turns: Sequence[Turn], replies: Iterable[int], is_output: Callab
     }
 
 
+def is_person(label: str) -> bool:
+    """Whether a label is that of a person who asks."""
+    return _PEOPLE.match(label) is not None
+
+
 def _answers(reply: Turn, text: str) -> bool:
     gives = _GIVES.match(reply.text)
     if gives and (called := _CALLED.search(text[-2 * _LINE_CHARS :])) and called[1] == gives[1]:

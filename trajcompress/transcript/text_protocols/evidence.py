@@ -10,17 +10,25 @@ from trajcompress.transcript.summary_marks import tells_of_steps
 from trajcompress.transcript.text_protocols.acted import Acted, without_end_token
 from trajcompress.transcript.text_protocols.addressing import addresses, common_lead, hands_over
 from trajcompress.transcript.text_protocols.announced import Announced, Marked, names_call, told_apart
-from trajcompress.transcript.text_protocols.bare_commands import terse_action
+from trajcompress.transcript.text_protocols.bare_commands import said_in_words, terse_action
 from trajcompress.transcript.text_protocols.continued import continued
-from trajcompress.transcript.text_protocols.delegated import delegated, named_alike
-from trajcompress.transcript.text_protocols.feedback import SUBMITTED, asks_again, is_feedback, is_verdict
+from trajcompress.transcript.text_protocols.delegated import delegated, is_person, named_alike
+from trajcompress.transcript.text_protocols.feedback import ENDED, SUBMITTED, asks_again, is_feedback, is_verdict
 from trajcompress.transcript.text_protocols.moves import find_moves, taken_up
 from trajcompress.transcript.text_protocols.observation_parts import LONG
 from trajcompress.transcript.text_protocols.openings import begin_of, label_of, opening_of, without_figures
 from trajcompress.transcript.text_protocols.printed import printed, shows_failure
 from trajcompress.transcript.text_protocols.promised import is_relayed
 from trajcompress.transcript.text_protocols.prompts import has_form, has_it_played, sets_up, tells_of_answers
-from trajcompress.transcript.text_protocols.replies import acknowledges, are_forms, mirrors, quotes, settled
+from trajcompress.transcript.text_protocols.replies import (
+    acknowledges,
+    are_forms,
+    echoes,
+    is_played_by,
+    mirrors,
+    quotes,
+    settled,
+)
 from trajcompress.transcript.text_protocols.tasks import new_tasks
 from trajcompress.transcript.text_protocols.turn_evidence import TurnEvidence, acted_of
 from trajcompress.transcript.text_protocols.written_calls import FINAL
@@ -46,6 +54,7 @@ class Row(TurnEvidence):
     def __init__(self, turns: Sequence[Turn]) -> None:
         super().__init__(turns)
         self.person: set[str] = set()  # labels by which whoever asks is named
+        self.ends_apart = False  # whether the last turn is no line as those before it
         self.is_set_up = False  # whether prompts tell of an environment that commands alone are given to
         self.labels: Counter[str] = Counter()  # by which what answers certain actions begins
         self.begun: Counter[str] = Counter()  # how replies begin, whatever the figures
@@ -64,6 +73,8 @@ class Row(TurnEvidence):
         """Read as actions what the prompt announced as such, where turns have them again and again."""
         turns = self.turns
         replies = [i for i in self.prints if turns[i - 1].role == "assistant"]
+        if not replies:
+            return
         said = {
             i: announced.action(without_end_token(turn.text))
             for i, turn in enumerate(turns)
@@ -75,6 +86,8 @@ class Row(TurnEvidence):
         forms = any(text.startswith(("{", "<")) or ("\n" in text and not text.startswith("```")) for text in written)
         self.is_template = len({act.name for act in acting.values()}) == 1 and (forms or len(acting) == len(said))
         marks = {i - 1: acting[i - 1] for i in replies if i - 1 in acting}
+        last = max(said)
+        self.ends_apart = last not in acting or acting[last].name not in {acting[i].name for i in marks if i != last}
         asked = [turn for turn in turns[: min(replies, default=0)] if turn.role == "user"][-1:]
         fresh, self.person = told_apart(turns, replies, asked, [i for i, act in marks.items() if act.sure])
         answered = [i for i, act in marks.items() if act.name.lower() not in FINAL and i + 1 in fresh]
@@ -104,15 +117,22 @@ class Row(TurnEvidence):
             return True
         if self.is_template or chatty > (1 - _MOSTLY) * len(said):
             return False
-        alike = any(printed(turn.text).shaped for turn in asked)  # each turn gives something to work on
+        if any(printed(turn.text).shaped for turn in asked):  # each turn gives something to work on
+            return False
+        up = taken_up((self.turns[i].text, self.turns[i + 1].text) for i in answered)
+        several = len({marks[i].name for i in answered}) > 1
+        return (up and several and self.ends_apart) or self._is_printed(answered, up=up)
+
+    def _is_printed(self, answered: Sequence[int], *, up: bool) -> bool:
+        """Whether most of what answers some lines is output, which takes these up, comes again, or ends with them."""
+        said = [self.prints[i + 1] for i in answered]
         labels = Counter(opening_of(self.turns[i + 1].text) for i in answered)
         printed_so = sum(self._is_output(i + 1) or labels[opening_of(self.turns[i + 1].text)] > 1 for i in answered)
         persons = sum(each.person and not is_feedback(each.begin) for each in said)
-        if alike or 2 * printed_so < len(said) or persons > (1 - _MOSTLY) * len(said):
+        if 2 * printed_so < len(said) or persons > (1 - _MOSTLY) * len(said):
             return False
         begins = Counter(without_figures(each.begin, _FEW_CHARS) for each in said)
-        again = max(begins.values()) >= max(2, len(said) / 2)
-        return again or taken_up((self.turns[i].text, self.turns[i + 1].text) for i in answered)
+        return up or self.ends_apart or max(begins.values()) >= max(2, len(said) / 2)
 
     def observations(self) -> dict[int, Acted | None]:
         """Return the user turns that are observations, each with the action that it answers, if that can be read."""
@@ -207,6 +227,8 @@ class Row(TurnEvidence):
         label = label_of(said.begin)
         if label and said.named and not person and self.first_act < index - 1 and self.labels[label] >= _MANY:
             return True  # as others that answer actions
+        if not person and self.first_act < index - 1 and self._comes_again(index):
+            return True
         if not self.is_set_up:
             return is_feedback(said.begin)
         if acknowledges(said.begin, self.turns[index - 1].text):
@@ -225,20 +247,35 @@ class Row(TurnEvidence):
             if self.turns[index - 1].role != "assistant" or index - 1 in self.acts:
                 continue
             answered = not said.chatty and (
-                (bare and self._is_output(index)) or (len(text) <= _LINE_CHARS and begin_of(text) in begins)
+                (bare and self._is_output(index))
+                or (begin_of(text) in begins and (len(text) <= _LINE_CHARS or not begin_of(text).isalnum()))
             )
             if (answered or _NAME.fullmatch(text.strip())) and (acted := terse_action(text)):
                 self.acts[index - 1] = acted
 
     def _is_of_answer(self, index: int, *, person: bool) -> bool:
         """Whether what follows an action that hands over is said of what it hands in."""
-        said = self.prints[index]
-        if self.acts[index - 1].calls[-1].name.strip().lower() not in SUBMITTED:
-            return not person and (said.named or self._is_state(index))
-        again = acted_of(self.turns[index + 1]) if index + 1 < len(self.turns) else None
-        if again and asks_again(self.turns[index].text, again.calls[-1].name.strip().lower()):
+        said, text, call = self.prints[index], self.turns[index].text, self.acts[index - 1].calls[-1]
+        name = call.name.strip().lower()
+        if is_played_by(text) or self._is_voiced(index) or (name in SUBMITTED and self._is_told_again(index)):
             return True
-        return not person and (said.named or is_verdict(said.begin) or self._is_state(index))
+        if person or name not in ENDED:
+            return not person and said.named
+        return said.named or self._is_state(index) or (name in SUBMITTED and is_verdict(said.begin))
+
+    def _is_told_again(self, index: int) -> bool:
+        """Whether a turn repeats the answer that was handed in, or tells by which command to do so again."""
+        text = self.turns[index].text
+        again = acted_of(self.turns[index + 1]) if index + 1 < len(self.turns) else None
+        return echoes(text, self.acts[index - 1].calls[-1].arguments) or (
+            again is not None and asks_again(text, again.calls[-1].name.strip().lower())
+        )
+
+    def _is_voiced(self, index: int) -> bool:
+        """Whether a turn has the label of another, of whom the prompt tells, and who is not the one that asks."""
+        label = label_of(self.turns[index].text)
+        often = sum(label_of(said.begin) == label for said in self.prints.values()) > 1 if label else False
+        return often and not is_person(label) and label.rstrip(":：").casefold() in self.prompt.casefold()
 
     def _behaves(self) -> bool:
         """Whether the row goes as an agent's does that has no names for what it does: action, reply, and again."""
@@ -249,6 +286,8 @@ class Row(TurnEvidence):
             for i in answered:
                 if i not in self.acts and (acted := terse_action(turns[i].text)):
                     self.acts[i] = acted
+            if sum(map(self._is_foretold, (i + 1 for i in answered))) >= max(_MANY, _HALF * len(answered)):
+                self.acts.update({i: said_in_words(turns[i].text) for i in answered if i not in self.acts})
         return self._acts_unnamed(answered) or self._moves(answered)
 
     def _acts_unnamed(self, answered: Sequence[int]) -> bool:
@@ -263,7 +302,7 @@ class Row(TurnEvidence):
         if len(acts) < _MOSTLY * len(answered):
             acts = whole
         bare = sum("```" not in turns[i].text for i in acts) > _HALF * len(acts)  # else a chat may show as much
-        chatty = sum(self._is_chatty(i + 1) for i in acts)
+        chatty = sum(self._is_chatty(i + 1) and not (self.is_set_up and self._is_output(i + 1)) for i in acts)
         if not acts or chatty > (_HALF if self.is_set_up and bare else 1 - _MOSTLY) * len(acts):
             return False
         if any(turn.role == "user" and tells_of_steps(turn.text) for turn in turns):

@@ -48,6 +48,13 @@ _KILLED = late_re(r"The last command <command>.{0,4000}?</command> (timed out[^\
 _MYSELF = late_re(r"\b(?:I|I'd|I'm|I've|I'll|my|me|mine)\b")
 SUBMITTED = frozenset({"submit", "finish", "finished", "submission", "提交", "完成"})
 """Actions that hand in an answer, which the environment may judge."""
+ENDED = SUBMITTED | frozenset(
+    (  # noqa: SIM905 - a literal of strings would fill a screen
+        "done complete completed stop exit terminate quit end task_complete report 结束 終了 완료 종료 fertig"
+        " terminer terminar"
+    ).split()
+)
+"""Actions that end a run, which the environment may confirm; they ask nobody."""
 _VERDICT = late_re(
     r"\s{0,8}(?:(?:in)?correct|wrong|right|accepted|rejected|congratulations|sorry|reward|score|episode"
     r"|game over|success"

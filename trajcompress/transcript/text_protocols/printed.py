@@ -78,7 +78,7 @@ _PHRASES = (
 _SHAPED_LINE = late_re(  # a newline is found in a fraction of the time of the start of a line
     r"\n(?:\s{0,4}File \"[^\"\n]{1,300}\", line \d|(?:[\w.]{0,60}(?:Error|Exception|Warning|Fehler|Erreur"
     r"|Errore|Erro|Ошибка|Błąd|Hata))\b[: ]"
-    r"|⊢ "
+    r"|⊢ |(?:true|false)\.$|[\w-]{1,30}\.[\w.-]{1,40}: \S|[A-Z][a-z]{1,20}(?:[A-Z][a-z]{1,20}){2,4}: \S"
     r"|[1-5]\d\d[ -][A-Z][a-z]{1,20} [a-z]"  # of FTP and SMTP
     r"|(?:错误|錯誤|エラー|오류)[:：]|[-dlrwx]{10}\s"
     r"|(?:CREATE|ALTER|DROP|INSERT) (?:TABLE|INDEX|VIEW|UNIQUE|INTO) "
@@ -125,6 +125,9 @@ _ASKS = late_re(  # in what follows a word such as "Observation:", that people b
     r"|rerun|restart|retry|revert|rewrite|run|send|skip|speed|start|stop|support|switch|tell|translate|use|write)\b"
     r"|\b(?:please|should be|you (?:never|did|have|forgot)|I|I'm|I'd|my|me)\b)",
     re.IGNORECASE,
+)
+_NARRATED = late_re(  # of a game: what you did, and nothing that is asked of you
+    r"你(?!好|能|可|帮|应|要|再|先|的|说|试|需|必|得|有没|是不|看(?![到见]))[^你您我吗呢吧请？?\n]{2,200}"
 )
 _OBJECT = late_re(r"[\[{]\s{0,8}[\"'{\[]")
 _NOBODY_WRITES = ("<", "`", "[GAME", "[Player", "---")
@@ -268,4 +271,6 @@ def _reads_like_person(text: str, *, shaped: bool) -> bool:
     low = edges.lower()
     if (holds_any(low, _SELF_HINTS) and _SELF.search(low)) or (not shaped and SPOKEN.match(text)):
         return True
-    return not text.isascii() and not shaped and OTHER_TONGUES.search(text) is not None
+    if text.isascii() or shaped or _NARRATED.fullmatch(text):
+        return False
+    return OTHER_TONGUES.search(text) is not None

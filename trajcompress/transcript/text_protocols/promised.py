@@ -40,7 +40,7 @@ _ACTS = (  # English verbs of what is done with commands
     "|validates?|renders?|evaluates?|compiles?|lists?|tells?|sends?|relays?|carries|shows?|speaks?|measures?|judges?"
     "|takes?"
 )
-_TAKEN_HINTS = ("your", "you ", "feedback", "go", "passed", "is run", "are run", "executed")
+_TAKEN_HINTS = ("your", "you ", "feedback", "go", "passed", " to ", "follow", "back", "is run", "are run", "executed")
 _TAKEN = late_re(
     r"\byour (?:\w+ )?(?:turn|message|repl[yi]|answer|line|output|code|command|script|quer[yi]|sql|program"
     r"|patch|move)(?:e?s)? (?:is|are|will be|gets?) (?:\w+ )?"
@@ -54,6 +54,10 @@ _TAKEN = late_re(
     r"|\b(?:is|are) (?:your|the) (?:(?:only|sole|next) (?:input|message|observation)|feedback)\b"
     r"|\b(?:every|each|all|any) (?:\w+ )?(?:submission|message|answer|program|command|line|reply|patch)(?:e?s)?"
     r" (?:goes|go|is passed|are passed) (?:\w+ )?(?:through|to|into) (?:the|an?)\b"
+    r"|\b(?:commands?|queries|requests|orders|instructions|statements|keystrokes) to (?:the|an?|its)"
+    r" (?:[\w-]+ ){0,2}?(?:engine|shell|server|console|terminal|device|robot|database|repl|simulator|program"
+    r"|emulator|machine)\b"
+    r"|\b(?:value|exception|rows|feedback|readings?|log)s?\b[^.\n]{0,40}\b(?:follows?|comes? back)\b"
     r"|\bnext (?:user )?message is what\b"
 )
 """That what is written is run, or goes to a program, and that one sees what comes of it."""
@@ -62,6 +66,7 @@ _PROMISES: tuple[_Promise, ...] = (
         (
             *("harness", "simulat", "executor", "runner", "orchestrat", "emulat", "schedul", "valida", "checker"),
             *("engine", "referee", "moderator", "linter", "grader", "renderer", "watcher", "test suite", "fleet"),
+            *("program", "script", "bot", "tool", "service", "gateway", "bridge", "device", "kernel", "machine"),
             *("bench", "it answers", "it replies", "it responds", "it echoes", "it reports"),
         ),
         late_re(
@@ -69,6 +74,9 @@ _PROMISES: tuple[_Promise, ...] = (
             r"|emulator|scheduler|validator|checker|engine|referee|moderator|linter|grader|renderer|watcher|bench"
             r"|test suite|fleet manager)s?(?: bots?)?"
             rf" (?:(?:is|are|will be) (?:run|executed)|(?:[\w,]+ ){{0,2}}?(?:{_ACTS}))\b"
+            r"|\b(?:the|an?|our) (?:[\w-]+ ){0,3}?(?:program|script|bot|robot|tool|service|gateway|bridge|device"
+            r"|kernel|machine)\)? (?:then |will )?(?:executes?|runs?|fetch(?:es)?|carries out|performs?"
+            r"|applies|notes|echoes|prints|answers|returns|renders)\b"
             r"|\bit (?:answers|replies|responds|echoes|reports)\b"
             r"|\banswered by (?:the|an?) (?:[\w-]+ )?(?:simulat\w+|engine|program|environment|system|game|server)\b"
         ),

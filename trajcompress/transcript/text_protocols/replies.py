@@ -20,6 +20,7 @@ _ASKED_OF = late_re(
     re.IGNORECASE,
 )
 _MOVE_CHARS = 20
+_QUOTES = frozenset({('"', '"'), ("“", "”"), ("«", "»"), ("„", "“"), ("「", "」")})
 _FEW_CHARS = 2
 _MANY = 3
 _OPENED = ("{", "[")
@@ -81,6 +82,19 @@ def settled(prints: Mapping[int, Printed], acts: Mapping[int, Acted]) -> dict[in
     return {
         index: said._replace(certain=False, named=False, person=True, chatty=True) for index, said in doubtful.items()
     }
+
+
+def is_played_by(reply: str) -> bool:
+    """Whether a reply is all in quotation marks: what somebody says whom a program plays."""
+    text = reply.strip()
+    inner = text[1:-1]
+    return len(inner) > _FEW_CHARS and (text[0], text[-1]) in _QUOTES and text[0] not in inner
+
+
+def echoes(reply: str, action: str) -> bool:
+    """Whether a reply is a part of the action, word for word, as of an answer that was taken."""
+    text = reply.strip()
+    return len(text) > _FEW_CHARS and text in action[-_ACTION_CHARS:]
 
 
 def mirrors(exchanges: Iterable[tuple[str, str]]) -> bool:

@@ -12,7 +12,7 @@ from trajcompress.transcript.text_protocols.actions import EDIT, find_actions
 from trajcompress.transcript.text_protocols.addressing import hands_over
 from trajcompress.transcript.text_protocols.feedback import is_feedback
 from trajcompress.transcript.text_protocols.moves import taken_up
-from trajcompress.transcript.text_protocols.openings import without_figures
+from trajcompress.transcript.text_protocols.openings import begin_of, without_figures
 from trajcompress.transcript.text_protocols.printed import Printed, is_output, printed
 from trajcompress.transcript.text_protocols.prompts import has_form, prompt_of, sets_up, tells_of_answers
 from trajcompress.transcript.trajectory import Turn
@@ -21,6 +21,7 @@ _TELLING_CHARS = 20
 _BRIEF_CHARS = 160
 _LINE_CHARS = 60
 _SOME = 2
+_MOSTLY = 0.6
 
 
 def may_answer(turn: Turn) -> bool:
@@ -50,9 +51,21 @@ class TurnEvidence:
         """How often user turns begin so, whatever the figures."""
         return Counter(without_figures(self.turns[i].text) for i in self.prints)
 
+    @cached_property
+    def _signs(self) -> Counter[str]:
+        """With what kinds of character user turns begin."""
+        return Counter(begin_of(self.turns[i].text) for i in self.prints)
+
     def _is_state(self, index: int) -> bool:
-        """Whether a turn begins as others that are output, whatever the figures."""
-        return self._is_output(index) and self._openings[without_figures(self.turns[index].text)] > _SOME
+        """Whether a turn begins as others that are output: in the same words whatever the figures, or with a sign."""
+        text = self.turns[index].text
+        sign = begin_of(text)
+        signed = not sign.isalnum() and self._signs[sign] > max(_SOME, _MOSTLY * (len(self.prints) - 1))
+        return self._is_output(index) and (signed or self._comes_again(index))
+
+    def _comes_again(self, index: int) -> bool:
+        """Whether several user turns begin in these words, whatever the figures."""
+        return self._openings[without_figures(self.turns[index].text)] > _SOME
 
     def _edits(self, index: int) -> bool:
         """Whether a turn follows edits, in the form that the prompt asks for."""
@@ -87,7 +100,8 @@ class TurnEvidence:
     def _is_foretold(self, index: int) -> bool:
         """Whether a turn says what the prompt, in quotes, says that replies may be."""
         said = self.turns[index].text.strip()
-        return len(said) <= _BRIEF_CHARS and any(f"{sign}{said}{sign}" in self.prompt for sign in "\"'`")
+        quoted = (f"{begin}{said}{end}" for begin, end in ('""', "''", "``", "“”", "«»", "「」"))
+        return len(said) <= _BRIEF_CHARS and any(map(self.prompt.__contains__, quoted))
 
     def _is_output(self, index: int) -> bool:
         return is_output(self.prints[index], self.turns[index].text)
