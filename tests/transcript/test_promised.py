@@ -69,6 +69,18 @@ def test_labels_that_replies_do_not_speak_of_are_those_of_a_chat():
     assert observed(system, *row, "BOOK") == []
 
 
+def test_who_is_told_again_what_was_said_is_a_person():
+    system = "You turn wishes into lines: LIGHT room state, HEAT room degrees, MUSIC title. The bridge shows them."
+    row = ["kitchen light on", "LIGHT kitchen on", "kitchen 21 degrees", "HEAT kitchen 21", "jazz in the kitchen"]
+    assert observed(system, *row, "MUSIC jazz", "good night", "Good night!") == []
+
+
+def test_who_gives_one_after_the_other_to_work_on_is_a_person_though_a_program_checks_what_comes_out():
+    system = "Commit bot. Input: a diff. Output: a message as type: text. The linter checks the form."
+    row = ["diff --git a/x.py b/x.py\n-import os", "chore: drop unused import", "diff --git a/y.py b/y.py\n+pass"]
+    assert observed(system, *row, "fix: do nothing", "diff --git a/z.py b/z.py\n-print(x)", "chore: no print") == []
+
+
 RELAYED = [
     "Give one instruction. The user is in the kitchen and writes back what they see.",
     "Put a command into <cmd></cmd>. The person will copy the result to you.",

@@ -14,7 +14,7 @@ from trajcompress.transcript.text_protocols.bare_commands import said_in_words, 
 from trajcompress.transcript.text_protocols.continued import continued
 from trajcompress.transcript.text_protocols.delegated import delegated, is_person, named_alike
 from trajcompress.transcript.text_protocols.feedback import ENDED, SUBMITTED, asks_again, is_feedback, is_verdict
-from trajcompress.transcript.text_protocols.moves import find_moves, taken_up
+from trajcompress.transcript.text_protocols.moves import are_led_by, find_moves, taken_up
 from trajcompress.transcript.text_protocols.observation_parts import LONG
 from trajcompress.transcript.text_protocols.openings import begin_of, label_of, opening_of, without_figures
 from trajcompress.transcript.text_protocols.printed import printed, shows_failure
@@ -121,7 +121,8 @@ class Row(TurnEvidence):
             return False
         up = taken_up((self.turns[i].text, self.turns[i + 1].text) for i in answered)
         several = len({marks[i].name for i in answered}) > 1
-        return (up and several and self.ends_apart) or self._is_printed(answered, up=up)
+        ends = up and several and self.ends_apart and not are_led_by(self.turns, answered)
+        return ends or self._is_printed(answered, up=up)
 
     def _is_printed(self, answered: Sequence[int], *, up: bool) -> bool:
         """Whether most of what answers some lines is output, which takes these up, comes again, or ends with them."""
@@ -331,7 +332,7 @@ class Row(TurnEvidence):
             return True
         output = sum(self._is_output(i + 1) or self._is_repeated(i + 1) or self._is_foretold(i + 1) for i in acts)
         if not has_form(self.prompt):
-            return output >= _MOSTLY * len(acts) or self._is_told_of(acts)
+            return self._is_told_of(acts) or (output >= _MOSTLY * len(acts) and not printed(asked).shaped)
         shown = sum(self.acts[i].sure == "shape" for i in acts)  # as a person may have asked for
         return 2 * output >= len(acts) or 2 * shown <= len(acts)
 

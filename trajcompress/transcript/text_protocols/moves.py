@@ -189,6 +189,12 @@ def taken_up(exchanges: Iterable[tuple[str, str]]) -> bool:
     return bool(shares) and mean(shares) >= _TAKEN_UP
 
 
+def are_led_by(turns: Sequence[Turn], moves: Sequence[int]) -> bool:
+    """Whether moves say again what stood before them, and replies do not say again what moves say: as in a chat."""
+    given = mean(_taken_up(turns[i - 1].text, turns[i].text) for i in moves)
+    return given >= _HALF and mean(_taken_up(turns[i].text, turns[i + 1].text) for i in moves) < given
+
+
 def _taken_up(move: str, reply: str) -> float:
     """Return which share of a reply's words its move has, too."""
     words = _words(reply)

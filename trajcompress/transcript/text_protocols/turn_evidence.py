@@ -11,7 +11,7 @@ from trajcompress.transcript.text_protocols.acted import Acted, after_thought
 from trajcompress.transcript.text_protocols.actions import EDIT, find_actions
 from trajcompress.transcript.text_protocols.addressing import hands_over
 from trajcompress.transcript.text_protocols.feedback import is_feedback
-from trajcompress.transcript.text_protocols.moves import taken_up
+from trajcompress.transcript.text_protocols.moves import are_led_by, taken_up
 from trajcompress.transcript.text_protocols.openings import begin_of, without_figures
 from trajcompress.transcript.text_protocols.printed import Printed, is_output, printed
 from trajcompress.transcript.text_protocols.prompts import has_form, prompt_of, sets_up, tells_of_answers
@@ -86,8 +86,9 @@ class TurnEvidence:
         """Whether the prompt tells of an environment; what promises one is borne out by replies to some actions."""
         if tells_of_answers(self.prompt) or has_form(self.prompt):
             return True
-        pairs = ((self.turns[i].text, self.turns[i + 1].text) for i in acts)
-        return sets_up(self.prompt, self.system) and taken_up(pairs)
+        if not acts or not sets_up(self.prompt, self.system) or are_led_by(self.turns, acts):
+            return False
+        return taken_up((self.turns[i].text, self.turns[i + 1].text) for i in acts)
 
     def _is_chatty(self, index: int) -> bool:
         said = self.prints[index]
