@@ -145,3 +145,23 @@ def test_a_last_line_behind_a_dollar_is_a_command():
     assert acted.calls[0].arguments.startswith('{"command": "sed -i')
     assert find_actions("It costs\n$ 20 or so") is None
     assert find_actions("It costs\n$ what you give for it.") is None
+
+
+def test_a_call_ends_a_turn_behind_a_sentence():
+    system = 'If you need the web, end your message with SEARCH("…"). The results come as a numbered list.'
+    row = ["Which alloy is it?", 'I look it up. SEARCH("hinge alloy")', "1. NASA: titanium fittings"]
+    row += ['Is it bonded? SEARCH("titanium bonded hinge")', "1. SPIE: bonded to composite tubes", "Titanium."]
+    assert observed(system, *row) == [2, 4]
+
+
+def test_brackets_that_the_prompt_has_around_something_hold_commands():
+    system = "Put SQL in brackets: <<<SELECT ...>>>. The fleet manager returns rows as CSV."
+    row = ["Who listens on 4444?", "<<<SELECT pid FROM ports WHERE port=4444;>>>", "pid,address\n6120,0.0.0.0"]
+    row += ["<<<SELECT name FROM processes WHERE pid=6120;>>>", "name,cmdline\nnc,nc -lvp 4444", "It is nc."]
+    assert observed(system, *row) == [2, 4]
+
+
+def test_json_may_hold_a_command_under_its_short_name():
+    row = ["Count the Go files.", '{"thought": "list", "cmd": "find . | head -3"}', "./main.go\n./cmd/root.go"]
+    row += ['{"thought": "count", "cmd": "find . | wc -l"}', "4127", '{"thought": "done", "final": "4127"}']
+    assert observed('{"cmd": "..."} runs cmd in the sandbox; {"final": "..."} ends.', *row) == [2, 4]

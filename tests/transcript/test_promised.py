@@ -130,3 +130,25 @@ def test_promises_are_looked_for_in_linear_time():
 )
 def test_what_is_written_goes_to_a_program(prompt):
     assert sets_up(prompt)
+
+
+def test_where_a_prompt_says_what_answers_sentences_are_commands():
+    system = "Coq session. Output a single vernacular sentence; the response of coqtop follows."
+    goal = "1 goal\n  ============================\n  l ++ [] = l"
+    row = ["Theorem app_nil_r.", "Proof.", goal, "- reflexivity.", goal, "- simpl. rewrite IH.", goal]
+    row += ["Qed.", "app_nil_r is defined", "Done."]
+    assert observed(system, *row) == [2, 4, 6, 8]
+    chess = "Play black. Each turn the user gives you a move; reply with a move per turn."
+    assert observed(chess, "1. d4", "1... Nf6. Open.", "2. c4", "2... e6. A Nimzo.", "3. Nc3", "3... Bb4. Yes.") == []
+
+
+def test_each_message_may_be_a_state():
+    system = 'You control CartPole. Each message is its state as JSON. Answer {"action": 0} or {"action": 1}.'
+    row = [
+        '{"t": 0, "obs": [0.1]}',
+        '{"action": 1}',
+        '{"t": 1, "obs": [0.2]}',
+        '{"action": 0}',
+        '{"t": 2, "obs": [0]}',
+    ]
+    assert observed(system, *row, '{"action": 1}') == [2, 4]

@@ -183,3 +183,25 @@ def test_a_game_in_chinese_tells_what_you_did():
     ]
     assert observed("", *row, "西", "你走出了实验室。游戏结束。") == [2, 4, 6, 8]
     assert observed("", *row, "西", "你应该先看地图。") == [2, 4, 6]
+
+
+def test_who_laughs_plays_the_environment():
+    row = ["i am the dungeon. each turn tell me your one action as ACTION: xyz", "ACTION: open the door"]
+    row += ["The lock bursts, a guard wakes.", "ACTION: hide", "The guard walks past.", "ACTION: throw the rat"]
+    assert observed("", *row, "lol ok that works. He screams", "ACTION: take the torch") == []
+    assert observed("", *row, "He screams and runs", "ACTION: take the torch") == [2, 4, 6]
+
+
+def test_the_token_of_an_observation_is_its_wrapper():
+    row = [
+        "帮我查询股票10111的价格",
+        "track\n```python\ntool_call(symbol='10111')\n```",
+        '<|observation|>\n{"price": 12412}',
+    ]
+    assert observed("", *row, "当前股票价格为12412。") == [2]
+
+
+def test_questions_are_asked_of_whoever_answers_as_the_prompt_foretells():
+    prompt = "你是一个游戏玩家。主持人会给出一个故事，主持人只会回答“是”、“不是”或者“没有关系”。"
+    row = [prompt, "他的身体有什么特别的地方吗？", "是", "他走楼梯是为了锻炼身体吗？", "不是", "七楼住着他的朋友吗？"]
+    assert observed("", *row, "没有关系", "他个子很矮。") == [2, 4, 6]

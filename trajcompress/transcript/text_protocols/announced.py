@@ -45,7 +45,7 @@ _CALLED = late_re(
 _KEYED = late_re(r"([^\W\d_][\w.-]{0,40}(?: [^\W\d_][\w.-]{0,20}){0,2})\s?([:：]|->|→|>(?=\s))\s{0,4}")
 _ENDS_KEYED = late_re(r"(?:[.!?;。！？] ?)(([A-Z][\w-]{1,30}(?: [\w-]{1,20}){0,3}): ?\S[^\n]{0,300})\Z")
 _ENDS_CALLED = late_re(  # one call, or several
-    r"[:：>] ?[\"'`]?(([A-Za-z_]\w{2,60})\([^()\n]{0,200}\)"
+    r"(?:\A(?=`)|[:：>.!?;] ?)[\"'`]?(([A-Za-z_]\w{2,60})\([^()\n]{0,200}\)"
     r"(?:,? (?:and )?[A-Za-z_]\w{2,60}\([^()\n]{0,200}\)){0,4})[\"'`)\]>*]{0,3}\.?\Z"
 )
 _SEVERAL = late_re(r"[A-Za-z_]\w{2,60}\([^()\n]{0,200}\),? (?:and )?[A-Za-z_]\w{2,60}\(")
@@ -79,6 +79,7 @@ _BETWEEN = (
         r"\b(?:between|zwischen|entre|tra|fra|między|между|tussen|mellem|mellan)\s(?:\w{1,20}\s){0,3}?"
         rf"{_SIGN}(?:\s(?:and|und|y|e|et|i|и|en|og|och)\s(?:\w{{1,20}}\s){{0,2}}?{_END_SIGN})?"
     ),
+    late_re(r"([<\[{(]{2,4})[^\n<>\[\]{}()]{0,40}([>\]})]{2,4})"),  # as they stand around something
     late_re(rf"{_SIGN}\s?(?:和|与|與|と|、|과|와)\s?{_END_SIGN}[`\"']?\s?(?:之间|之間|中间|の間|사이)"),
 )
 _REMEMBERED = 64  # prompts, as the rows of a data set share a few

@@ -26,6 +26,7 @@ _CALLED_WITH = late_re(
 _BARE = late_re(r"\A(?:Command|Tool|Move): ?(?=\S)|(?<=\S) ?<END>\Z")
 _QUOTED_END = late_re(r"(?:\A|[.:] )`([^`\n]{2,200})`\Z")
 _BRACKETED = late_re(r"(\[[\w][^\[\]\n]{0,100}\])\Z")
+_VERNACULAR = late_re(r"(?:Proof|Qed|Defined|Admitted|Abort|Show|Undo)\.")  # of Coq
 _TERSE_CHARS = 300
 
 
@@ -77,8 +78,11 @@ def _is_command(said: str) -> bool:
     """Whether no line of a short text is a sentence, or a row of a table."""
     if not said or len(said) > _TERSE_CHARS or said[0] == "|" == said[-1]:
         return False
-    if said[0].islower() and said[-1] == "." and "\n" not in said and len(said.split()) <= _TERSE_WORDS:
-        return True  # no sentence begins so: a step of a proof
+    step = said.lstrip("-+*{} ")  # of a proof: no sentence begins so
+    if step[:1].islower() and said[-1] == "." and "\n" not in said and len(said.split()) <= _TERSE_WORDS:
+        return True
+    if _VERNACULAR.fullmatch(said):
+        return True
     return all(map(_is_terse, said.split("\n")))
 
 

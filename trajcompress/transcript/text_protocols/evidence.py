@@ -12,8 +12,8 @@ from trajcompress.transcript.text_protocols.addressing import addresses, common_
 from trajcompress.transcript.text_protocols.announced import Announced, Marked, names_call, told_apart
 from trajcompress.transcript.text_protocols.bare_commands import said_in_words, terse_action
 from trajcompress.transcript.text_protocols.continued import continued
-from trajcompress.transcript.text_protocols.delegated import delegated, is_person, named_alike
-from trajcompress.transcript.text_protocols.feedback import ENDED, SUBMITTED, asks_again, is_feedback, is_verdict
+from trajcompress.transcript.text_protocols.delegated import delegated, named_alike
+from trajcompress.transcript.text_protocols.feedback import ENDED, SUBMITTED, is_feedback, is_verdict
 from trajcompress.transcript.text_protocols.moves import are_led_by, find_moves, taken_up
 from trajcompress.transcript.text_protocols.observation_parts import LONG
 from trajcompress.transcript.text_protocols.openings import begin_of, label_of, opening_of, without_figures
@@ -23,8 +23,8 @@ from trajcompress.transcript.text_protocols.prompts import has_form, has_it_play
 from trajcompress.transcript.text_protocols.replies import (
     acknowledges,
     are_forms,
-    echoes,
     is_played_by,
+    is_slang,
     mirrors,
     quotes,
     settled,
@@ -159,7 +159,8 @@ class Row(TurnEvidence):
         found.update(i for i in self.prints if i not in found and self._answers(i, alone=alone))
         answers = [i for i in self.prints if i not in found and self._may_continue(i)]
         found |= continued(self.turns, found, answers, self._is_chatty)
-        if is_relayed(self.prompt) and not any(said.certain and not said.worded for said in self.prints.values()):
+        chats = is_relayed(self.prompt) or (not self.system and any(is_slang(self.turns[i].text) for i in found))
+        if chats and not any(said.certain and not said.worded for said in self.prints.values()):
             return {}
         asked = new_tasks(self.turns, (index for index in found if not self.prints[index].said))
         return {index: self.acts.get(index - 1) for index in sorted(found - asked)}
@@ -264,20 +265,6 @@ class Row(TurnEvidence):
             return not person and said.named
         return said.named or self._is_state(index) or (name in SUBMITTED and is_verdict(said.begin))
 
-    def _is_told_again(self, index: int) -> bool:
-        """Whether a turn repeats the answer that was handed in, or tells by which command to do so again."""
-        text = self.turns[index].text
-        again = acted_of(self.turns[index + 1]) if index + 1 < len(self.turns) else None
-        return echoes(text, self.acts[index - 1].calls[-1].arguments) or (
-            again is not None and asks_again(text, again.calls[-1].name.strip().lower())
-        )
-
-    def _is_voiced(self, index: int) -> bool:
-        """Whether a turn has the label of another, of whom the prompt tells, and who is not the one that asks."""
-        label = label_of(self.turns[index].text)
-        often = sum(label_of(said.begin) == label for said in self.prints.values()) > 1 if label else False
-        return often and not is_person(label) and label.rstrip(":：").casefold() in self.prompt.casefold()
-
     def _behaves(self) -> bool:
         """Whether the row goes as an agent's does that has no names for what it does: action, reply, and again."""
         turns = self.turns
@@ -287,7 +274,7 @@ class Row(TurnEvidence):
             for i in answered:
                 if i not in self.acts and (acted := terse_action(turns[i].text)):
                     self.acts[i] = acted
-            if sum(map(self._is_foretold, (i + 1 for i in answered))) >= max(_MANY, _HALF * len(answered)):
+            if sum(self._is_foretold(i + 1) for i in answered) >= max(_MANY, _HALF * len(answered)):
                 self.acts.update({i: said_in_words(turns[i].text) for i in answered if i not in self.acts})
         return self._acts_unnamed(answered) or self._moves(answered)
 
@@ -331,9 +318,10 @@ class Row(TurnEvidence):
         if tells_of_answers(self.prompt):
             return True
         output = sum(self._is_output(i + 1) or self._is_repeated(i + 1) or self._is_foretold(i + 1) for i in acts)
-        if not has_form(self.prompt):
-            return self._is_told_of(acts) or (output >= _MOSTLY * len(acts) and not printed(asked).shaped)
         shown = sum(self.acts[i].sure == "shape" for i in acts)  # as a person may have asked for
+        if not has_form(self.prompt):
+            least = (_HALF if shown == len(acts) else _MOSTLY) * len(acts)
+            return self._is_told_of(acts) or (output >= least and not printed(asked).shaped)
         return 2 * output >= len(acts) or 2 * shown <= len(acts)
 
     def _moves(self, answered: Sequence[int]) -> bool:

@@ -41,7 +41,7 @@ _CERTAIN_BEGIN = late_re(
     r"|```(?:tool_)?outputs?\n|Given the [^\n]{1,60} as below[:.]|Code from the last round:"
     r"|> (?:Running \w{1,20} (?:code )?block|Executed Results:)|My previous action is invalid\."
     r"|Thank you for shopping with us! Your code:"
-    r"|<｜tool▁outputs?▁begin｜>|<\|(?:tool|begin\w{0,20})_(?:response|result|output)s?\|>"
+    r"|<\|observation\|>|<｜tool▁outputs?▁begin｜>|<\|(?:tool|begin\w{0,20})_(?:response|result|output)s?\|>"
     r"|I don't understand your input\.|\[TOOL_RESULTS\]"
     r"|I ran this command:|New Terminal Output:|Current terminal state:|\[(?:System|Environment|Env|Tool)\] "
     r"|The last command <command>|I committed the changes with git hash [0-9a-f]{7}|Environment:"

@@ -40,7 +40,9 @@ _ACTS = (  # English verbs of what is done with commands
     "|validates?|renders?|evaluates?|compiles?|lists?|tells?|sends?|relays?|carries|shows?|speaks?|measures?|judges?"
     "|takes?"
 )
-_TAKEN_HINTS = ("your", "you ", "feedback", "go", "passed", " to ", "follow", "back", "is run", "are run", "executed")
+_TAKEN_HINTS = (
+    *("your", "you ", "feedback", "go", "passed", " to ", "follow", "back", "message", "executed", " run"),
+)
 _TAKEN = late_re(
     r"\byour (?:\w+ )?(?:turn|message|repl[yi]|answer|line|output|code|command|script|quer[yi]|sql|program"
     r"|patch|move)(?:e?s)? (?:is|are|will be|gets?) (?:\w+ )?"
@@ -57,7 +59,10 @@ _TAKEN = late_re(
     r"|\b(?:commands?|queries|requests|orders|instructions|statements|keystrokes) to (?:the|an?|its)"
     r" (?:[\w-]+ ){0,2}?(?:engine|shell|server|console|terminal|device|robot|database|repl|simulator|program"
     r"|emulator|machine)\b"
-    r"|\b(?:value|exception|rows|feedback|readings?|log)s?\b[^.\n]{0,40}\b(?:follows?|comes? back)\b"
+    r"|\b(?:value|exception|row|feedback|reading|log|output|result|reply|response)s?\b[^.\n]{0,40}\b(?:follows?"
+    r"|comes? back)\b"
+    r"|\bmessages? (?:is|are|holds?|contains?|shows?) [^.\n]{0,30}"
+    r"\b(?:state|observation|screen|readings?|telemetry|board|output)\b"
     r"|\bnext (?:user )?message is what\b"
 )
 """That what is written is run, or goes to a program, and that one sees what comes of it."""
@@ -193,13 +198,13 @@ _RELAYED = late_re(
     r"\b(?:the|your|a) (?:user|person|human|learner|customer|client|colleague) (?:[\w']+ ){0,6}?"
     r"(?:(?:copy|copies|pastes?|relays?|reads?|writes?|types?|sends?) (?:back )?"
     r"(?:what (?:he|she|they|it|is|appears)\b|the (?:result|output|text|answer|screen)|it (?:back|to)\b|you what)"
-    r"|tells? you what)"
+    r"|tells? you what|gives? you (?:a|an|the|their|his|her) (?:move|guess|roll|card|number|word)\b)"
     r"|\bthen (?:he|she|they) (?:will )?(?:copy|paste|tell|write|read)"
     r"|\b(?:he|she|they) (?:will |then )?(?:pastes?|copy|copies) (?:what|the)\b|\bnot connected to any\b"
     r"|\bnothing is (?:carried out|executed|run)\b|\bno access to the (?:user|person|customer)'s\b"
 )
 _RELAYED_HINTS = (
-    *(" cop", " paste", " relay", " read", " write", " type", " send", " tell", "connected", "nothing"),
+    *(" cop", " paste", " relay", " read", " write", " type", " send", " tell", "connected", "nothing", " give"),
     "no access",
 )
 _REMEMBERED = 64  # prompts, as the rows of a data set share a few

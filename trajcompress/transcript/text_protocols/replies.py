@@ -19,6 +19,7 @@ _ASKED_OF = late_re(
     r"\b(?:please|can you|could you|would you|you should|instead|let'?s|i want|i'd|don't(?! know)|do not)\b",
     re.IGNORECASE,
 )
+_SLANG = late_re(r"\b(?:lol|haha\w*|hehe|omg|idk|tbh|thx|pls|hmm+)\b|(?<=\s)[:;]-?[)(DP](?!\w)", re.IGNORECASE)
 _MOVE_CHARS = 20
 _QUOTES = frozenset({('"', '"'), ("“", "”"), ("«", "»"), ("„", "“"), ("「", "」")})
 _FEW_CHARS = 2
@@ -95,6 +96,11 @@ def echoes(reply: str, action: str) -> bool:
     """Whether a reply is a part of the action, word for word, as of an answer that was taken."""
     text = reply.strip()
     return len(text) > _FEW_CHARS and text in action[-_ACTION_CHARS:]
+
+
+def is_slang(reply: str) -> bool:
+    """Whether a short reply has words or faces that only people write."""
+    return len(reply) <= _REPLY_CHARS and "\n" not in reply.strip() and _SLANG.search(reply) is not None
 
 
 def mirrors(exchanges: Iterable[tuple[str, str]]) -> bool:

@@ -10,11 +10,13 @@ from trajcompress.transcript.summary_marks import SUMMARY_PREFIX, without_summar
 from trajcompress.transcript.text_protocols.acted import Acted, after_thought
 from trajcompress.transcript.text_protocols.actions import EDIT, find_actions
 from trajcompress.transcript.text_protocols.addressing import hands_over
-from trajcompress.transcript.text_protocols.feedback import is_feedback
+from trajcompress.transcript.text_protocols.delegated import is_person
+from trajcompress.transcript.text_protocols.feedback import asks_again, is_feedback
 from trajcompress.transcript.text_protocols.moves import are_led_by, taken_up
-from trajcompress.transcript.text_protocols.openings import begin_of, without_figures
+from trajcompress.transcript.text_protocols.openings import begin_of, label_of, without_figures
 from trajcompress.transcript.text_protocols.printed import Printed, is_output, printed
 from trajcompress.transcript.text_protocols.prompts import has_form, prompt_of, sets_up, tells_of_answers
+from trajcompress.transcript.text_protocols.replies import echoes
 from trajcompress.transcript.trajectory import Turn
 
 _TELLING_CHARS = 20
@@ -78,6 +80,20 @@ class TurnEvidence:
 
     def _hands_over(self, index: int) -> bool:
         return hands_over(self.acts[index].calls[-1])
+
+    def _is_told_again(self, index: int) -> bool:
+        """Whether a turn repeats the answer that was handed in, or tells by which command to do so again."""
+        text = self.turns[index].text
+        again = acted_of(self.turns[index + 1]) if index + 1 < len(self.turns) else None
+        return echoes(text, self.acts[index - 1].calls[-1].arguments) or (
+            again is not None and asks_again(text, again.calls[-1].name.strip().lower())
+        )
+
+    def _is_voiced(self, index: int) -> bool:
+        """Whether a turn has the label of another, of whom the prompt tells, and who is not the one that asks."""
+        label = label_of(self.turns[index].text)
+        often = sum(label_of(said.begin) == label for said in self.prints.values()) > 1 if label else False
+        return often and not is_person(label) and label.rstrip(":：").casefold() in self.prompt.casefold()
 
     def _answered(self) -> list[int]:
         return [i - 1 for i in self.prints if self.turns[i - 1].role == "assistant"]

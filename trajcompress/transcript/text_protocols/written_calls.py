@@ -44,7 +44,7 @@ _ARGUMENT_KEYS = (
     "action_args",
 )
 
-_LANGUAGES = ("sql", "bash", "shell", "python", "code")
+_LANGUAGES = ("sql", "bash", "shell", "python", "code", "cmd")
 _LIST_KEYS = ("action", "actions", "calls", "tool_calls", "function_calls")
 
 FINAL = frozenset(
