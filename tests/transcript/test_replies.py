@@ -202,6 +202,7 @@ def test_the_token_of_an_observation_is_its_wrapper():
 
 
 def test_questions_are_asked_of_whoever_answers_as_the_prompt_foretells():
-    prompt = "你是一个游戏玩家。主持人会给出一个故事，主持人只会回答“是”、“不是”或者“没有关系”。"
+    prompt = "你是一个游戏玩家，主持人会给出一个故事，主持人只会回答“是”、“不是”或者“没有关系”。"
     row = [prompt, "他的身体有什么特别的地方吗？", "是", "他走楼梯是为了锻炼身体吗？", "不是", "七楼住着他的朋友吗？"]
-    assert observed("", *row, "没有关系", "他个子很矮。") == [2, 4, 6]
+    row += ["没有关系", "他带着雨伞吗？", "是的，你已经猜到了关键点。请继续提问。", "他个子矮吗？", "是"]
+    assert observed("", *row, "他个子很矮。") == [2, 4, 6, 10]

@@ -317,7 +317,10 @@ class Row(TurnEvidence):
             return False
         if tells_of_answers(self.prompt):
             return True
-        output = sum(self._is_output(i + 1) or self._is_repeated(i + 1) or self._is_foretold(i + 1) for i in acts)
+        told = sum(self._is_foretold(i + 1) for i in acts)
+        if told >= max(_MANY, _HALF * len(acts)):
+            return True
+        output = told + sum(self._is_output(i + 1) or self._is_repeated(i + 1) for i in acts)
         shown = sum(self.acts[i].sure == "shape" for i in acts)  # as a person may have asked for
         if not has_form(self.prompt):
             least = (_HALF if shown == len(acts) else _MOSTLY) * len(acts)
