@@ -104,6 +104,8 @@ def test_a_person_who_carries_out_commands_says_what_came_of_them(system):
         "You will receive the result of that tool use in the user's response.",
         "Assistant can ask the user to use tools to look up information.",
         "The user cannot see what you write. The shell prints its output.",
+        "The user sends the text of an issue; fix it using bash.",
+        "After the user reads the answer the session ends.",
     ],
 )
 def test_the_prompts_of_agents_speak_of_users_too(system):

@@ -79,7 +79,8 @@ _BETWEEN = (
         r"\b(?:between|zwischen|entre|tra|fra|między|между|tussen|mellem|mellan)\s(?:\w{1,20}\s){0,3}?"
         rf"{_SIGN}(?:\s(?:and|und|y|e|et|i|и|en|og|och)\s(?:\w{{1,20}}\s){{0,2}}?{_END_SIGN})?"
     ),
-    late_re(r"([<\[{(]{2,4})[^\n<>\[\]{}()]{0,40}([>\]})]{2,4})"),  # as they stand around something
+    late_re(r"(?<!<)(<{2,4})[^\n<>]{0,40}(>{2,4})(?!>)"),  # as they stand around something
+    late_re(r"(?<!\[)(\[{2,4})[^\n\[\]]{0,40}(\]{2,4})(?!\])"),
     late_re(rf"{_SIGN}\s?(?:和|与|與|と|、|과|와)\s?{_END_SIGN}[`\"']?\s?(?:之间|之間|中间|の間|사이)"),
 )
 _REMEMBERED = 64  # prompts, as the rows of a data set share a few

@@ -196,9 +196,10 @@ _PROMISES: tuple[_Promise, ...] = (
 
 _RELAYED = late_re(
     r"\b(?:the|your|a) (?:user|person|human|learner|customer|client|colleague) (?:[\w']+ ){0,6}?"
-    r"(?:(?:copy|copies|pastes?|relays?|reads?|writes?|types?|sends?) (?:back )?"
+    r"(?:(?:copy|copies|pastes?|relays?) (?:back )?"
     r"(?:what (?:he|she|they|it|is|appears)\b|the (?:result|output|text|answer|screen)|it (?:back|to)\b|you what)"
-    r"|tells? you what|gives? you (?:a|an|the|their|his|her) (?:move|guess|roll|card|number|word)\b)"
+    r"|(?:reads?|writes?|types?|sends?|reports?) (?:back |out )?(?:what (?:he|she|they|it|is|appears)\b|the (?:result"
+    r"|output)s?\b)|tells? you what|gives? you (?:a|an|the|their|his|her) (?:move|guess|roll|card|number|word)\b)"
     r"|\bthen (?:he|she|they) (?:will )?(?:copy|paste|tell|write|read)"
     r"|\b(?:he|she|they) (?:will |then )?(?:pastes?|copy|copies) (?:what|the)\b|\bnot connected to any\b"
     r"|\bnothing is (?:carried out|executed|run)\b|\bno access to the (?:user|person|customer)'s\b"
