@@ -18,6 +18,8 @@ from trajcompress.transcript.text_protocols.prompts import sets_up
         "Each script is executed and you get the time and stdout.",
         "ASK is answered by the simulated patient.",
         "Results arrive as <macro-result>.",
+        "Verbs: ASK name topic, SEARCH place, ACCUSE name. The game narrates.",
+        "Server operator over RCON. Send a console command without slash.",
         "Du schreibst SQL. Das Programm führt es aus und schickt dir die Zeilen.",
         "Auf jede Anfrage siehst du die Ausgabe.",
         "Écris une ligne. Le moteur te renvoie ce qu'il trouve.",
@@ -44,6 +46,8 @@ def test_a_system_turn_promises_that_a_program_answers(system):
         "program zwraca błąd przy kompilacji",
         "the validator reports this for my page",
         "our linter shows E501 everywhere",
+        "when I enter a command it says not found",
+        "the game tells me that my save is broken",
         "the test suite reports 3 failures",
     ],
 )
@@ -128,6 +132,7 @@ def test_promises_are_looked_for_in_linear_time():
         "每次只写一个调用，等待返回。",
         "Your messages are passed to sqlite3.",
         "Whatever you write is typed on its console.",
+        "An iex session is attached, answer in Elixir only.",
     ],
 )
 def test_what_is_written_goes_to_a_program(prompt):

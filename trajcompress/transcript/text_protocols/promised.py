@@ -41,7 +41,21 @@ _ACTS = (  # English verbs of what is done with commands
     "|takes?"
 )
 _TAKEN_HINTS = (
-    *("your", "you ", "feedback", "go", "passed", " to ", "follow", "back", "message", "executed", " run"),
+    *(
+        "your",
+        "you ",
+        "feedback",
+        "go",
+        "passed",
+        " to ",
+        "follow",
+        "back",
+        "message",
+        "executed",
+        " run",
+        "attached",
+        "connected",
+    ),
 )
 _TAKEN = late_re(
     r"\byour (?:\w+ )?(?:turn|message|repl[yi]|answer|line|output|code|command|script|quer[yi]|sql|program"
@@ -63,6 +77,7 @@ _TAKEN = late_re(
     r"|comes? back)\b"
     r"|\bmessages? (?:is|are|holds?|contains?|shows?) [^.\n]{0,30}"
     r"\b(?:state|observation|screen|readings?|telemetry|board|output)\b"
+    r"|\b(?:session|repl|shell|kernel|console|interpreter|terminal) is (?:attached|connected)\b"
     r"|\bnext (?:user )?message is what\b"
 )
 """That what is written is run, or goes to a program, and that one sees what comes of it."""
@@ -72,6 +87,7 @@ _PROMISES: tuple[_Promise, ...] = (
             *("harness", "simulat", "executor", "runner", "orchestrat", "emulat", "schedul", "valida", "checker"),
             *("engine", "referee", "moderator", "linter", "grader", "renderer", "watcher", "test suite", "fleet"),
             *("program", "script", "bot", "tool", "service", "gateway", "bridge", "device", "kernel", "machine"),
+            *("game", "world", "story", "send a", "type a", "issue a", "enter a", "the next"),
             *("bench", "it answers", "it replies", "it responds", "it echoes", "it reports"),
         ),
         late_re(
@@ -82,6 +98,9 @@ _PROMISES: tuple[_Promise, ...] = (
             r"|\b(?:the|an?|our) (?:[\w-]+ ){0,3}?(?:program|script|bot|robot|tool|service|gateway|bridge|device"
             r"|kernel|machine)\)? (?:then |will )?(?:executes?|runs?|fetch(?:es)?|carries out|performs?"
             r"|applies|notes|echoes|prints|answers|returns|renders)\b"
+            r"|\bthe (?:game|world|story) (?:then )?(?:narrates|describes|tells|answers|replies|prints)\b"
+            r"|(?:\A|[.!?:\n] ?)(?:send|type|issue|enter) (?:an?|the next) (?:[\w-]+ ){0,2}?"
+            r"(?:command|query|order|call)\b"
             r"|\bit (?:answers|replies|responds|echoes|reports)\b"
             r"|\banswered by (?:the|an?) (?:[\w-]+ )?(?:simulat\w+|engine|program|environment|system|game|server)\b"
         ),
