@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -22,8 +23,10 @@ def name_of(path: Path) -> str:
 MODULES = {name_of(path): path for path in ROOT.rglob("*.py")}
 
 
-def imported(path: Path) -> Iterator[str]:
-    """Yield the modules of ours that one imports, also within functions, but for what type checkers alone see."""
+@cache
+def imported(path: Path) -> frozenset[str]:
+    """Return the modules of ours that one imports, also within functions, but for what type checkers alone see."""
+    found: set[str] = set()
     waiting: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
     while waiting:
         node = waiting.pop()
@@ -31,8 +34,9 @@ def imported(path: Path) -> Iterator[str]:
             continue
         if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == FACADE:
             names = (f"{node.module}.{alias.name}" for alias in node.names)
-            yield from (name if name in MODULES else node.module for name in names)
+            found.update(name if name in MODULES else node.module for name in names)
         waiting.extend(ast.iter_child_nodes(node))
+    return frozenset(found)
 
 
 def package_of(module: str) -> str:

@@ -83,7 +83,7 @@ def test_a_wheel_holds_the_files_where_they_are_looked_for(tmp_path):
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
     assert {f"trajcompress/configs/{path.name}" for path in CONFIGS.iterdir()} <= names
-    assert "trajcompress/run/card.md.jinja" in names
+    assert "trajcompress/run/folder/card.md.jinja" in names
 
 
 def test_a_source_distribution_holds_what_the_tests_read(tmp_path):
