@@ -48,7 +48,7 @@ def test_summaries_that_update_each_other_tell_every_turn_that_goes_once_and_in_
 
 
 def test_the_built_in_summary_takes_no_more_turns_than_what_it_needs(counter: TokenCounter):
-    trajectory = agent_run(60)
+    trajectory = agent_run(80)
     rules = structs.replace(POLICY, target_max_tokens=2500, summary_size=900)
     turns, row = run(counter, trajectory, None, rules)
     once = run(counter, trajectory, None, structs.replace(rules, max_passes=1))[1]

@@ -133,6 +133,9 @@ def test_promises_are_looked_for_in_linear_time():
         "Your messages are passed to sqlite3.",
         "Whatever you write is typed on its console.",
         "An iex session is attached, answer in Elixir only.",
+        "実行したいコマンドを一行で書いてください。結果はそのまま返されます。",
+        "命令的输出会原样返回。",
+        "결과는 그대로 반환됩니다.",
     ],
 )
 def test_what_is_written_goes_to_a_program(prompt):

@@ -86,6 +86,8 @@ _ONE_EACH = late_re(  # in other languages
     r"|(?:ein|eine|einen|genau ein\w{0,2}) (?:befehl|aktion|aufruf|abfrage) (?:pro|je)\b"
     r"|une (?:commande|action|requête) par\b|una? (?:comando|acción|orden|consulta) (?:por|cada)\b"
     r"|(?:原样|直接|立即|自动|会被)(?:会被|被)?执行|そのまま実行|(?:自動|直接)(?:的に|で)?実行され|그대로 실행"
+    r"|(?:結果|出力)[がは](?:そのまま|自動(?:的に|で)|直接)返|(?:结果|输出)[^。\n]{0,4}(?:原样|直接|自动)返回"
+    r"|(?:결과|출력)[가은는이] (?:그대로|자동으로|바로) (?:반환|돌아)"
     r"|바로 실행|\b(?:wird|werden) (?:\w+ ){0,2}?(?:ausgeführt|ausgewertet)"
     r"|\b(?:est|sont|sera|seront) (?:\w+ )?exécutée?s?\b"
     r"|\bse ejecutan?\b|\b(?:é|são|será|serão) (?:\w+ )?executad\w{1,2}\b|\b(?:viene|vengono) (?:\w+ )?eseguit\w\b"
