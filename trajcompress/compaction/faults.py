@@ -73,4 +73,6 @@ def _is_refused(row: Trajectory, count: Count, counter: TokenCounter) -> bool:
     """Tell whether the template refuses a row as it stands: to be counted it takes forms that nobody trains on."""
     if row.split is not None and row.split.has_text:
         return False
-    return counter.refuses(row) if counter.hands_over else count.method == "content_template_refused"
+    if not counter.hands_over:
+        return count.method == "content_template_refused"
+    return not count.as_it_is and counter.refuses(row)

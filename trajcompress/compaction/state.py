@@ -180,7 +180,7 @@ class State:
             # The template may leave out what was cut; of what is far shorter it matters little what it adds.
             sizes[index] = max(0, size + tokens - old.get(index, max(size - _AROUND_TURN, tokens)))
         fewer = sum(self.sizes[index] - sizes[index] for index in changed)
-        count = replace(self.count, tokens=self.tokens - fewer, by_turn=None)
+        count = replace(self.count, tokens=self.tokens - fewer, by_turn=None, as_it_is=False)
         return replace(self, count=count, sizes=tuple(sizes), turns=tuple(turns), before=self)
 
     def with_turns(self, turns: tuple[Turn, ...], count: Count | None = None, target: int | None = None) -> State:

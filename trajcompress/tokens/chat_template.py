@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from msgspec.structs import replace
 
@@ -62,6 +62,13 @@ class TemplateRefusedError(TrajcompressError):
     """The chat template refuses every form of a trajectory; the message is the template's own."""
 
 
+class Rendered(NamedTuple):
+    """The texts that trainers may tokenize; ``as_it_is``: the first is of the row's own messages, none changed."""
+
+    texts: list[str]
+    as_it_is: bool
+
+
 class ChatTemplate:
     """The chat template of a tokenizer. Safe to use from several threads."""
 
@@ -77,7 +84,11 @@ class ChatTemplate:
         return self.renderings(trajectory)[0]
 
     def renderings(self, trajectory: Trajectory) -> list[str]:
-        """Return the texts that trainers may tokenize: several where the row has names of its own for roles.
+        """Return the texts that trainers may tokenize. Raises as :meth:`rendered`."""
+        return self.rendered(trajectory).texts
+
+    def rendered(self, trajectory: Trajectory) -> Rendered:
+        """Render what trainers may tokenize: several texts where the row has names of its own for roles.
 
         Some trainers map such names, some hand them over as they are. So there is one text with roles as they are
         read, and one with the row's own names where the template takes these, too.
@@ -90,20 +101,22 @@ class ChatTemplate:
         own = _own_names(trajectory)
         read: list[str] = [turn.role for turn in trajectory.turns]
         known = ["developer" if name == "developer" else role for name, role in zip(own, read, strict=True)]
-        texts, refusal = [], ""
+        found: list[tuple[str, bool]] = []
+        refusal = ""
         for names in [known] if known == read else [known, read]:
             try:
-                texts.append(self._render(trajectory, names))
+                found.append(self._render(trajectory, names))
             except TemplateRefusedError as error:
                 refusal = refusal or str(error)
-        if not texts:
+        if not found:
             raise TemplateRefusedError(refusal)
         if own not in (known, read):
             with suppress(TemplateRefusedError):
-                texts.append(self._render(trajectory, own))
-        return texts
+                found.append(self._render(trajectory, own))
+        return Rendered([text for text, _ in found], as_it_is=found[0][1])
 
-    def _render(self, trajectory: Trajectory, names: Names) -> str:
+    def _render(self, trajectory: Trajectory, names: Names) -> tuple[str, bool]:
+        """Return the text of the first form that is rendered, and whether that is the row as it is."""
         refusal = ""  # not the exception, which holds this frame, and so the row until cycles are looked for
         for messages, calls in self._forms(trajectory.turns, names):
             try:
@@ -118,7 +131,8 @@ class ChatTemplate:
                 refusal = refusal or _first_line(error)
                 continue
             if names_all(text, calls):
-                return text
+                pairs = zip(handed, trajectory.turns, strict=True)
+                return text, all(message is turn.raw for message, turn in pairs)
         raise TemplateRefusedError(refusal or "it leaves out the tool calls")
 
     def messages(self, trajectory: Trajectory) -> ChatMessages:

@@ -44,6 +44,7 @@ class Count:
     ``note`` holds the template's words where it refused the row, or why the count is an estimate. ``by_turn`` holds
     the tokens of each turn where the turns were what was counted, ``pieces`` what the template made of them where
     that was. ``known`` are the tokens of all texts that were counted, for counts of what holds many of them again.
+    ``as_it_is``: the chat template took the row's own messages, none changed.
     """
 
     tokens: int
@@ -52,6 +53,7 @@ class Count:
     by_turn: tuple[int, ...] | None = None
     pieces: tuple[str, ...] = field(default=(), repr=False)
     known: Known = field(default_factory=dict, repr=False, compare=False)
+    as_it_is: bool = field(default=False, repr=False, compare=False)
 
 
 class TokenCounter:
@@ -175,7 +177,10 @@ class TokenCounter:
         if self.tokenizer.target == "trl" and trajectory.split and trajectory.split.is_text:
             return self._count_text_row(trajectory, known)
         try:
-            texts = self._template.renderings(trajectory)
+            if isinstance(self._template, ChatTemplate) and self._template.target == "template":
+                texts, as_it_is = self._template.rendered(trajectory)
+            else:
+                texts, as_it_is = self._template.renderings(trajectory), False
         except TemplateRefusedError as error:
             if trajectory.system is None:
                 return self._count_by_turn(trajectory, known, "content_template_refused", str(error))
@@ -183,7 +188,8 @@ class TokenCounter:
             without = self._count_whole(plain, known)
             return replace(without, tokens=without.tokens + self.count_texts([trajectory.system], known)[0])
         images = IMAGE_TOKENS * sum(turn.images for turn in trajectory.turns)
-        return max((self._count_rendered(text, images, known) for text in texts), key=lambda count: count.tokens)
+        most = max((self._count_rendered(text, images, known) for text in texts), key=lambda count: count.tokens)
+        return replace(most, as_it_is=True) if as_it_is else most
 
     def _count_by_turn(
         self, trajectory: Trajectory, known: Known, method: CountMethod, note: str | None = None
