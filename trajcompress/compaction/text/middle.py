@@ -124,7 +124,7 @@ def _written(text: str, stretches: Sequence[tuple[int, int]]) -> str:
 def _near_a_secret(text: str, part: Part) -> bool:
     """Whether a part may be half of a secret, or one without the name by which it is known."""
     near = slice(max(part.start - _SECRET_CHARS, 0), part.end + _SECRET_CHARS)
-    return _holds_secrets(text) and redact(text[near]).count > 0
+    return redact(text[near]).count > 0 and _holds_secrets(text)  # the whole is long, and mostly holds none
 
 
 @lru_cache(maxsize=32)  # a text is cut again and again, until its row fits
