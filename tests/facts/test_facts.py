@@ -252,7 +252,7 @@ def test_a_long_region_gives_a_summary_that_holds_the_facts_where_they_stand_or_
     request = SummaryRequest("t", HEAD, tuple(region), 300, words, facts=facts)
     text = extract(request)
     assert facts_kept(facts, text) == facts
-    assert re.search(r"^- … \d+ more steps?$", text, re.MULTILINE)
+    assert re.search(r"^- … (\d+) more steps: \1 × lookup$", text, re.MULTILINE)
     _, at_the_end = text.split("\nNeeded later:\n")
     assert all(line.startswith("- ") and "V" in line for line in at_the_end.splitlines())
     assert words(text) <= 300

@@ -57,9 +57,9 @@ def test_a_step_that_reads_the_same_later_is_told_the_last_time_and_counted():
         region += [call(f"{n}a", "bash", command="make test"), result(f"{n}a", "3 failed, 1 passed in 2.0s")]
         region += [call(f"{n}b", "bash", command=f"sed -i s/{n}/x/ a.py"), result(f"{n}b", "")]
     steps = section(extract(ask(region)), "Steps")
-    assert steps.startswith("- … 1 more step\n- sed -i s/0/")
-    assert steps.count("… 1 more step\n") == 2
-    assert steps.index("sed -i s/0/") < steps.rindex("… 1 more step\n") < steps.index("sed -i s/1/")
+    assert steps.startswith("- … 1 more step: make\n- sed -i s/0/")
+    assert steps.count("… 1 more step: make\n") == 2
+    assert steps.index("sed -i s/0/") < steps.rindex("… 1 more step: make\n") < steps.index("sed -i s/1/")
     assert steps.count("make test → 3 failed") == 1
     assert steps.index("sed -i s/1/") < steps.index("make test") < steps.index("sed -i s/2/")
 
@@ -72,7 +72,7 @@ def test_steps_that_are_left_out_are_counted_and_the_telling_ones_stay():
     steps = section(extract(ask(region, budget=150)), "Steps")
     assert "- python deploy.py → exit code 3" in steps
     shown = steps.count("- ls folder_")
-    assert f"- … {60 - shown} more steps\n" in steps
+    assert f"- … {60 - shown} more steps: {60 - shown} × ls\n" in steps
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from trajcompress.summarize.extractive.record import write
 from trajcompress.transcript.summary_marks import SUMMARY_PREFIX
 from trajcompress.transcript.trajectory import Turn
 
-LEFT_OUT = re.compile(r"… \d+ more steps?")  # several gaps may be of one size
+LEFT_OUT = re.compile(r"… \d+ more steps?(?:: .+)?")  # several gaps may be of one size
 SECTIONS = ("Before", "Requests", "Replies", "Steps", "Files changed", "Needed later")
 WORD = re.compile(r"\w+")
 OWN_WORDS = frozenset(

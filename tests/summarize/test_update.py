@@ -153,6 +153,12 @@ def test_gaps_of_an_earlier_summary_stay_where_they_are_though_they_read_the_sam
     assert extract(ask(previous=previous)) == previous
 
 
+def test_steps_that_were_left_out_are_named_by_an_update_too():
+    left = "- … 9 more steps: 4 × grep, 2 × cat, 1 × find, …\n- ls → a.py\n- … 1 more step: make"
+    previous = f"{SUMMARY_PREFIX}\nSteps:\n{left}\n- pytest → 3 failed"
+    assert extract(ask(previous=previous)) == previous
+
+
 def test_the_built_in_summariser_reads_what_a_model_wrote():
     written = (
         f"{SUMMARY_PREFIX}\n## Ziel\n- den Parser heilen\n\n**Errors:**\n1. KeyError: 'x'\n\n## Open ends\nlast line"
@@ -166,7 +172,7 @@ def test_steps_told_together_are_told_once_and_counted_where_an_update_tells_the
     text = extract(ask(*listed))
     assert text.endswith("\nSteps:\n- ls . (and 1 more) → b.py")
     again = extract(ask(*listed, previous=f"{text}\n- pytest → 3 failed"))
-    assert again.endswith("\nSteps:\n- … 2 more steps\n- pytest → 3 failed\n- ls . (and 1 more) → b.py")
+    assert again.endswith("\nSteps:\n- … 2 more steps: 2 × ls\n- pytest → 3 failed\n- ls . (and 1 more) → b.py")
 
 
 @given(example=examples(max_words=30), target=st.integers(5, 300), passes=st.integers(1, 3))

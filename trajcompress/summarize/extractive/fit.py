@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 
@@ -22,8 +23,8 @@ _LEAST_SCORE = 0.1  # that a step made again later may fall below
 _NEEDED_SHARE = 0.6
 _ATTEMPTS = 6
 _ENOUGH = 0.9
+_MOST_NAMED = 3  # of the kinds of steps that are left out side by side
 _MARGIN = 0.97
-_LEFT_OUT = late_re(r"… (\d{1,9}) more steps?")
 _AND_MORE = late_re(r" \(and (\d{1,9}) more\) → ")
 _COUNTED = late_re(r"«| ×\d+$|more\)$", re.MULTILINE)  # steps that say something of their own
 
@@ -45,13 +46,14 @@ score of a line for how late it stands in the region."""
 
 
 class Line(Struct):
-    """One line in its ``forms``, the longest first; a step that is left out, or has none, is counted."""
+    """One line in its ``forms``, the longest first; a step that is left out, or has none, is counted by ``tool``."""
 
     section: Section
     order: float
     score: float
     forms: tuple[str, ...]
     count: int = 1
+    tool: str = ""
 
     @property
     def cost(self) -> float:
@@ -179,7 +181,7 @@ def _choose(lines: Sequence[Line], room: float) -> dict[int, int]:
 def _written(record: Record, chosen: Mapping[int, int], needed: Sequence[str] = ()) -> str:
     """Write the chosen lines section by section, in the order in which they happened."""
     texts: dict[Section, list[str]] = {section: [] for section in Section}
-    left = 0  # steps between those that are told
+    steps: list[str | Counter[str]] = []  # those between them that are left out, by tool
     told: set[str] = set()
     # Of what reads the same the last is told.
     for place in sorted(range(len(record.lines)), key=lambda place: record.lines[place].order, reverse=True):
@@ -187,16 +189,14 @@ def _written(record: Record, chosen: Mapping[int, int], needed: Sequence[str] = 
         text = record.clean(line.forms[chosen[place]]) if place in chosen else ""
         if text not in told and any(map(str.isalnum, text)):
             told.add(text)
-            if line.section is Section.STEPS:
-                texts[Section.STEPS] += _more(left)
-                left = 0
-            texts[line.section].append(text)
+            (steps if line.section is Section.STEPS else texts[line.section]).append(text)
         elif line.section is Section.STEPS:
-            left += line.count
-    texts[Section.STEPS] += _more(left)
+            steps.append(Counter({line.tool: line.count}))
     for said in texts.values():
         said.reverse()
-    texts[Section.STEPS] = _once(_merged(texts[Section.STEPS]))
+    texts[Section.STEPS] = [
+        step if isinstance(step, str) else record.clean(_more(step)) for step in _once(_merged(steps[::-1]))
+    ]
     texts[Section.NEEDED] += dict.fromkeys(filter(None, map(record.clean, needed)))
     lines = []
     for section, said in texts.items():
@@ -205,15 +205,24 @@ def _written(record: Record, chosen: Mapping[int, int], needed: Sequence[str] = 
     return "\n".join((SUMMARY_PREFIX, *lines))
 
 
-def _more(left: int) -> list[str]:
-    return [f"… {left} more step{'s' if left > 1 else ''}"] if left else []
+def _more(left: Counter[str]) -> str:
+    """Count steps that are left out, and name what most of them called."""
+    count = left.total()
+    most = sorted((pair for pair in left.items() if pair[0]), key=lambda pair: (-pair[1], pair[0]))[:_MOST_NAMED]
+    named = [f"{times} × {tool}" if count > 1 else tool for tool, times in most]
+    named += ["…"] if named and sum(times for _, times in most) < count else []
+    return f"… {count} more step{'s' if count > 1 else ''}{': ' if named else ''}{', '.join(named)}"
 
 
-def _merged(steps: Sequence[str]) -> list[str]:
+def _merged(steps: Sequence[str | Counter[str]]) -> list[str | Counter[str]]:
     """Tell steps with one tool that came to the same, one after the other, as one: the last, and how many more."""
-    told: list[str] = []
+    told: list[str | Counter[str]] = []
     same, known, last = 0, ("", ""), ""
     for step in steps:
+        if not isinstance(step, str):
+            told.append(step)
+            same, known = 0, ("", "")
+            continue
         label, _, came = step.partition(" → ")
         before, known = known, (label.partition(" ")[0], came if len(came) >= LEAST_CHARS else label)
         same = same + 1 if known == before and not _COUNTED.search(f"{label}\n{last}") else 0
@@ -224,20 +233,25 @@ def _merged(steps: Sequence[str]) -> list[str]:
     return told
 
 
-def _once(steps: Sequence[str]) -> list[str]:
+def _once(steps: Sequence[str | Counter[str]]) -> list[str | Counter[str]]:
     """Tell steps that read the same once, where the last of them stands, and count the earlier ones."""
     told: set[str] = set()
-    said: list[str] = []
-    left = 0
+    said: list[str | Counter[str]] = []
     for step in reversed(steps):
-        more = _LEFT_OUT.fullmatch(step)
-        if more or step in told:
-            left += int(more[1]) if more else 1 + sum(map(int, _AND_MORE.findall(step)))
+        left = step if not isinstance(step, str) else _counted(step) if step in told else None
+        if left is None:
+            told.add(str(step))
+            said.append(step)
+        elif said and isinstance(said[-1], Counter):
+            said[-1] = said[-1] + left
         else:
-            told.add(step)
-            said += [*_more(left), step]
-            left = 0
-    return [*_more(left), *reversed(said)]
+            said.append(left)
+    return said[::-1]
+
+
+def _counted(step: str) -> Counter[str]:
+    """Return how many steps a line tells, by their tool."""
+    return Counter({step.partition(" ")[0]: 1 + sum(map(int, _AND_MORE.findall(step)))})
 
 
 def _shortest(record: Record, budget: int, count: Callable[[str], int]) -> str:

@@ -26,9 +26,10 @@ _SCORE = 3.0
 _HEADING = late_re(r"#{1,6} +(.+?):?|\**([^\W\d][\w ]{2,30})\**:\**")
 _BULLET = late_re(r"(?:[-*+•]|\d{1,2}[.)]) +")
 _MORE = late_re(
-    r"… besides [^\n]{1,200}|… \d{1,6} more (?:action|step)s?(?: between these)?"
+    r"… besides [^\n]{1,200}|… \d{1,6} more (?:action|step)s?(?: between these)?(?:: [^\n]{1,300})?"
 )  # as any version counted them
 _COUNT = late_re(r"\d{1,6}(?= × | more)")
+_TOOL = late_re(r"(\d{1,6}) × ([^,\n]{1,80})")
 _FILE = late_re(r"(\S{1,300})(?: \((\d{1,6}) times\))?")
 _NOTE = late_re(r"(?:also )?needed later: ", re.IGNORECASE)  # as earlier versions wrote it
 _LINE_CHARS, _SHORT_CHARS = 620, 120
@@ -37,6 +38,15 @@ _LINE_CHARS, _SHORT_CHARS = 620, 120
 def _read_as(line: str) -> str:
     """Return what a line is known by, once a record has told it."""
     return one_line(harmless(line))
+
+
+def _left_out(said: str) -> list[Line]:
+    """Return the steps that an earlier summary counts, by what they called where it names that."""
+    counted, _, named = said.partition(": ") if " more " in said else (said, "", "")
+    count = sum(map(int, _COUNT.findall(counted)))
+    tools = [(tool, int(times)) for times, tool in _TOOL.findall(named)] or [(named, count)]
+    tools.append(("", count - sum(times for _, times in tools)))
+    return [Line(Section.STEPS, 0, 0, (), times, tool) for tool, times in tools if times > 0]
 
 
 def carry_over(previous: str, lines: Sequence[Line]) -> list[Line]:
@@ -54,7 +64,7 @@ def carry_over(previous: str, lines: Sequence[Line]) -> list[Line]:
             continue
         said = text[marker.end() :] if (marker := _BULLET.match(text)) else text
         if _MORE.fullmatch(said):
-            carried.append(Line(Section.STEPS, 0, 0, (), sum(map(int, _COUNT.findall(said)))))
+            carried += _left_out(said)
             continue
         file = _FILE.match(said) if section is Section.CHANGED else None
         if not said or skipped or _NOTE.match(said) or _read_as(said) in known or (file and file[1] in files):

@@ -216,8 +216,13 @@ def _step_lines(told: Sequence[_Told], turns: int) -> list[Line]:
         score += _LAST * (place in last) + _REPEATED * (again[each.label] > 0)
         if outcome is not None:
             score += _FAILED * outcome.failed + _TESTED * outcome.tests
-        lines.append(Line(Section.STEPS, each.step.turn + place / 1e6, score, _forms(each), each.times))
+        lines.append(Line(Section.STEPS, each.step.turn + place / 1e6, score, _forms(each), each.times, _tool(each)))
     return lines
+
+
+def _tool(each: _Told) -> str:
+    """Return what a step called: the name of a tool, or of a program."""
+    return each.label.partition(" ")[0]
 
 
 def _kinds(each: _Told) -> list[str]:
