@@ -23,6 +23,12 @@ settings.load_profile("any machine")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers():
+    """Have one worker more than there are processors: many a test waits for servers, processes and clocks."""
+    return len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1) + 1
+
+
 @pytest.hookimpl(trylast=True)  # of the tests that were asked for
 def pytest_collection_modifyitems(config, items):
     """Leave out tests that want what is not here, but one that says so."""

@@ -32,6 +32,11 @@ def action(name: str, **arguments: object) -> Action:
     return action_of(Turn("assistant", "", {}, calls=(ToolCall("c", name, json.dumps(arguments)),)), 0)
 
 
+def ran(command: str) -> Turn:
+    """A turn that runs a command in a shell."""
+    return Turn("assistant", "", {}, calls=(ToolCall("c", "bash", json.dumps({"command": command})),))
+
+
 def lines_of(*steps: tuple[dict[str, object], str]) -> list[str]:
     """What is left of some calls with their results."""
     messages = [message for one, text in steps for message in (one, result(text=text))]

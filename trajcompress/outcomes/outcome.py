@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -33,6 +32,7 @@ from trajcompress.outcomes.printed.shown import (
     without_number,
 )
 from trajcompress.outcomes.records.structured import read_structured
+from trajcompress.outcomes.reports.edits import done_in, is_refused, why_not_applied
 from trajcompress.outcomes.reports.errors import (
     beside_errors,
     crash_of,
@@ -70,30 +70,7 @@ FAILED_CHARS = 240  # an error's reason may stand at its end
 _SHARE = 3  # of what may be said goes to the rest of a result where later turns use much of it
 
 _OPEN_FILE = late_re(r"\[File: ([^\s(]{1,300}) \((\d+) lines total\)\]")
-_DONE = late_re(
-    r"^(?:The file \S{1,300} has been|File (?:created|updated|written|saved|edited)|Text replaced"
-    r"|\[[\w./-]{1,80} (?:\(root-commit\) )?[0-9a-f]{6,12}\] |[^\n]{0,60}[Ss]uccessfully|Done\b)"
-    r"(?:[^\n.]|\.(?=\S)){0,160}",
-    re.MULTILINE,
-)
-_REFUSED = late_re(
-    r"\b(?:not (?:been )?(?:found|applied|allowed|permitted|unique|match|exist|replaced|changed|edited)"
-    r"|no (?:such|match\w*|changes?|space left)|already exists|denied|refused|rejected|failed|unable|can(?:no|')t"
-    r"|could(?: not|n't)|(?:must be|ensure it is) unique|(?:multiple|found (?:[2-9]|\d\d+)) (?:matches|occurrences)"
-    r"|not been read|modified since|read-only|(?:was|been) reverted|timed out|dry run|\Aaborted"
-    r"|0 (?:replacements?|changes|edits|files (?:changed|written))"
-    r"|(?:operation|command|request|edit|write)(?: was)? (?:cancell?ed|blocked)|cancell?ed by)\b",
-    re.IGNORECASE,
-)
-_TOOL_ERROR = "<tool_use_error>"  # of Claude Code
-_NOT_APPLIED = late_re(
-    r"^[^\n]{0,80}\b(?:edit has introduced new|(?:changes|edit) (?:have|has|was|were) (?:NOT|not) been applied"
-    r"|NOT been applied|No replacement was performed|did not apply|edit (?:was )?rejected)[^\n]{0,200}",
-    re.MULTILINE,
-)
-_FAULT = late_re(r"^- ([A-Z]\d{3} [^\n]{1,200})$", re.MULTILINE)
 _LOOKS_UP = ("get", "list", "check", "describe", "poll", "status", "fetch", "read")
-_FIRST_CHARS = 300
 _EDGE_CHARS = 2_000
 _BLANK = " \t\r\n"
 _PROMPT = late_re(
@@ -227,9 +204,9 @@ def _report(
     code, tests = None if held else exit_code(body), ran.figures
     killed = killed_of(body) or (crash_of(body) if kind == "run" else "")
     bad_exit = f"exit code {code}" if code not in {None, "0"} else ""
-    done = _done(body) if kind == "change" else None
-    rejected = _not_applied(body) if kind == "change" else ""
-    refused = kind == "change" and not done and _is_refused(body)
+    done = done_in(body) if kind == "change" else None
+    rejected = why_not_applied(body) if kind == "change" else ""
+    refused = kind == "change" and not done and is_refused(body)
     if ran.failed and not (found or ran.failures):
         found = reasons_of_pytest(body)
     marked = marked_failures(body) if kind == "run" and not (found or ran.failed) else []
@@ -270,11 +247,6 @@ def _reported(
     return [] if listing and TRACEBACK not in body else errors(body), ran
 
 
-def _is_refused(body: str) -> bool:
-    begins = "\n".join(body[:_FIRST_CHARS].split("\n", 2)[:2])
-    return begins.startswith(_TOOL_ERROR) or begins[:5].upper() == "ERROR" or _REFUSED.search(begins) is not None
-
-
 def _last_line(body: str) -> str:
     """Return how a text ends; nothing where its last line belongs to one before it."""
     line = own_lines([line for line in body.rstrip()[-_EDGE_CHARS:].splitlines() if line.strip()] or [""])[-1]
@@ -312,14 +284,6 @@ def _shown(part: str, wanted: Wanted) -> str:
     return part if short != part and any(word in part and word not in short for word in wanted) else short
 
 
-def _done(body: str) -> re.Match[str] | None:
-    """Find where a tool says that a change was made: how the result begins, else the last such line."""
-    done = _DONE.match(body)
-    for later in _DONE.finditer(body) if done is None else ():
-        done = later
-    return done
-
-
 def _without_echo(text: str, action: Action | None) -> str:
     """Drop a first line that repeats the command, and the prompt of a shell that waits for the next."""
     if killed_of(text):
@@ -335,16 +299,3 @@ def _without_echo(text: str, action: Action | None) -> str:
     repeats = typed[:-1][:60] in line if typed.endswith("…") else line.endswith(typed)
     repeats = repeats or (typed in line and _PROMPT.match(line) is not None)  # with what a harness waits for
     return text[len(first) + 1 :] if " " in typed and repeats and len(first) < len(text) else text
-
-
-def _not_applied(body: str) -> str:
-    """Return why an editor did not apply an edit, where it says so."""
-    told = _NOT_APPLIED.search(body[:_EDGE_CHARS])
-    if told is None:
-        return ""
-    why = _FAULT.search(body, told.start(), told.start() + _EDGE_CHARS)
-    said = shorten(one_line(told[0]), _SNIPPET_CHARS)
-    if said.count("`") % 2:  # a block of lines is quoted, and what became of it stands behind that
-        behind = body[told.end() : told.end() + _EDGE_CHARS].partition("`")[2].partition("\n")[0]
-        said = f"{said.rstrip('…')} …`{shorten(behind.rstrip(), _SNIPPET_CHARS)}"
-    return f"{said}; {one_line(why[1])}" if why else said

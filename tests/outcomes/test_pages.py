@@ -1,0 +1,99 @@
+"""What is told of pages that a browser of an agent shows."""
+
+from __future__ import annotations
+
+from told import ran, said
+
+from trajcompress.outcomes.outcome import read
+from trajcompress.outcomes.printed.furniture import Repeated
+from trajcompress.outcomes.steps import action_of
+
+
+def test_of_a_page_in_a_browser_it_is_told_where_the_click_led():
+    screen = (
+        "I clicked 'CSV'.\n\nHere is a screenshot of [Savings | Data](https://data.org/savings?tab=1). The viewport "
+        'shows 35% of the webpage.\nThe following metadata was extracted from the webpage:\n\n{\n    "meta": {\n'
+        '        "og:type": "website"\n    }\n}\n\nAutomatic OCR of the page screenshot has detected the following '
+        "text:\n\nGross savings were 35 percent in 2010\n" + "Menu\nLog in\n" * 9
+    )
+    told = said(screen, ran("get the data"))
+    assert told.startswith("I clicked 'CSV'.; Savings | Data (https://data.org/savings); ")
+    assert "OCR" not in told
+    assert "meta" not in told
+    assert "Gross savings were 35 percent in 2010" in told
+
+
+def test_a_page_that_other_results_show_as_well_is_not_named_again():
+    page = (
+        "I scrolled down one page.\n\nHere is a screenshot of [A | B](https://b.org/a).\n{}\n" + "Menu\nLog in\n" * 20
+    )
+    pages = [page.format(fruit) for fruit in ("Apples", "Pears", "Plums")]
+    repeated = Repeated((number, each) for number, each in enumerate(pages))
+    assert read(pages[1], action_of(ran("go on"), 0), repeated=repeated).said == "I scrolled down one page.; Pears"
+
+
+def test_what_a_browser_puts_around_a_short_page_is_left_out():
+    page = (
+        "I scrolled down one page.\n\nHere is a screenshot of [A | B](https://b.org/a). The viewport shows 9%.\n"
+        "Automatic OCR of the page screenshot has detected the following text:\n\nApples\nPears\n<Image>"
+    )
+    told = read(page, action_of(ran("go on"), 0))
+    assert told.said == "I scrolled down one page.; A | B (https://b.org/a); Apples; Pears"
+    assert told.size == "8 lines"
+    others = [page.replace("Pears", fruit) for fruit in ("Plums", "Grapes", "Figs")]
+    repeated = Repeated((number, each) for number, each in enumerate(others))
+    assert read(page, action_of(ran("go on"), 0), repeated=repeated).said.endswith("page.; Apples; Pears")
+    needed = read(page, action_of(ran("go on"), 0), ["https://b.org/a"], repeated=repeated)
+    assert "A | B (https://b.org/a)" in needed.said
+
+
+def test_of_a_page_the_sentence_goes_first_that_tells_of_what_was_asked():
+    news = [
+        f"Another train of {town} was late on some day of May again." for town in ("Hull", "York", "Bath", "Leeds")
+    ]
+    page = "I clicked 'News'.\n\nHere is a screenshot of [News](https://b.org/a).\n" + "\n".join(
+        [*news, "In 2019 the line carried 4,495,039 passengers, a record.", *news[::-1]]
+    )
+    asked = ran("Please find how many passengers the line carried in 2019.")
+    assert "4,495,039 passengers" in read(page, action_of(asked, 0)).said
+
+
+def test_of_a_paragraph_of_a_page_the_sentence_that_tells_of_what_was_asked_is_told_and_no_title_twice():
+    history = "The company began as a shop for pianos, and it sold them to schools of the town for many years. " * 2
+    offering = "On October 7, 2020, it went public and raised $183 million in its offering. "
+    terms = "By going on you agree to our terms of use and to the privacy policy of this site.\n"
+    page = (
+        "I clicked 'Piano Works - Encyclopedia'.\n\nHere is a screenshot of [Piano Works - Encyclopedia]"
+        f"(https://b.org/a). The viewport shows 8%.\n{terms}READ EDIT VIEW HISTORY TOOLS HELP MORE\n"
+        f"{history}{offering}{history}\n{'Menu item' * 3}\n{history}{history}\nText copied under licence"
+    )
+    told = read(page, action_of(ran("Please look up which year the company went public."), 0)).said
+    assert told.startswith("I clicked 'Piano Works - Encyclopedia'.; (https://b.org/a)")
+    assert "On October 7, 2020, it went public and raised $183 million in its offering." in told
+    assert not any(word in told for word in ("TOOLS", "terms", "copied"))
+
+
+def test_a_page_whose_name_has_no_room_is_not_said_to_be_left_out():
+    page = (
+        f"I clicked 'News of the line'.\n\nHere is a screenshot of [{'A very long name of a page ' * 9}](https://b.org/a).\n"
+        "In 2019 the line carried 4,495,039 passengers, a record.\n" + "Menu\nLog in here\n" * 60
+    )
+    told = read(page, action_of(ran("Please find how many passengers the line carried."), 0), limit=100).said
+    assert told.startswith("I clicked 'News of the line'.; ")
+    assert "4,495,039 passengers" in told
+
+
+def test_of_a_page_of_labels_sentences_are_told_and_not_what_its_reader_says_of_the_answer():
+    page = (
+        "I clicked 'Month Selection'.\n\nHere is a screenshot of [A | B](https://b.org/a).\n"
+        "Here is the transcription of all visible text on the page:\n\n"
+        + "Sensor Network\nMaps & Radar\nSevere Weather\n"
+        * 4
+        + "Review past weather by searching for a city or an airport code.\nPrivacy Policy\n"
+        "I have left out the icons. If you need anything else, feel free to let me know!"
+    )
+    told = read(page, action_of(ran("go on"), 0)).said
+    assert told.startswith("I clicked 'Month Selection'.; A | B (https://b.org/a)")
+    assert "Review past weather by searching for a city or an airport code." in told
+    assert "transcription" not in told
+    assert "feel free" not in told

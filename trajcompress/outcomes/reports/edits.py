@@ -1,0 +1,61 @@
+"""What an editor says of an edit: that it was made, that it was refused, and why."""
+
+from __future__ import annotations
+
+import re
+
+from trajcompress.outcomes.text import one_line, shorten
+from trajcompress.processes.late_patterns import late_re
+
+_DONE = late_re(
+    r"^(?:The file \S{1,300} has been|File (?:created|updated|written|saved|edited)|Text replaced"
+    r"|\[[\w./-]{1,80} (?:\(root-commit\) )?[0-9a-f]{6,12}\] |[^\n]{0,60}[Ss]uccessfully|Done\b)"
+    r"(?:[^\n.]|\.(?=\S)){0,160}",
+    re.MULTILINE,
+)
+_REFUSED = late_re(
+    r"\b(?:not (?:been )?(?:found|applied|allowed|permitted|unique|match|exist|replaced|changed|edited)"
+    r"|no (?:such|match\w*|changes?|space left)|already exists|denied|refused|rejected|failed|unable|can(?:no|')t"
+    r"|could(?: not|n't)|(?:must be|ensure it is) unique|(?:multiple|found (?:[2-9]|\d\d+)) (?:matches|occurrences)"
+    r"|not been read|modified since|read-only|(?:was|been) reverted|timed out|dry run|\Aaborted"
+    r"|0 (?:replacements?|changes|edits|files (?:changed|written))"
+    r"|(?:operation|command|request|edit|write)(?: was)? (?:cancell?ed|blocked)|cancell?ed by)\b",
+    re.IGNORECASE,
+)
+_TOOL_ERROR = "<tool_use_error>"  # of Claude Code
+_NOT_APPLIED = late_re(
+    r"^[^\n]{0,80}\b(?:edit has introduced new|(?:changes|edit) (?:have|has|was|were) (?:NOT|not) been applied"
+    r"|NOT been applied|No replacement was performed|did not apply|edit (?:was )?rejected)[^\n]{0,200}",
+    re.MULTILINE,
+)
+_FAULT = late_re(r"^- ([A-Z]\d{3} [^\n]{1,200})$", re.MULTILINE)
+_FIRST_CHARS = 300
+_EDGE_CHARS = 2_000
+_SNIPPET_CHARS = 100
+
+
+def done_in(body: str) -> re.Match[str] | None:
+    """Find where a tool says that a change was made: how the result begins, else the last such line."""
+    done = _DONE.match(body)
+    for later in _DONE.finditer(body) if done is None else ():
+        done = later
+    return done
+
+
+def is_refused(body: str) -> bool:
+    """Whether a result begins as of an edit that was not made."""
+    begins = "\n".join(body[:_FIRST_CHARS].split("\n", 2)[:2])
+    return begins.startswith(_TOOL_ERROR) or begins[:5].upper() == "ERROR" or _REFUSED.search(begins) is not None
+
+
+def why_not_applied(body: str) -> str:
+    """Return why an editor did not apply an edit, where it says so."""
+    told = _NOT_APPLIED.search(body[:_EDGE_CHARS])
+    if told is None:
+        return ""
+    why = _FAULT.search(body, told.start(), told.start() + _EDGE_CHARS)
+    said = shorten(one_line(told[0]), _SNIPPET_CHARS)
+    if said.count("`") % 2:  # a block of lines is quoted, and what became of it stands behind that
+        behind = body[told.end() : told.end() + _EDGE_CHARS].partition("`")[2].partition("\n")[0]
+        said = f"{said.rstrip('…')} …`{shorten(behind.rstrip(), _SNIPPET_CHARS)}"
+    return f"{said}; {one_line(why[1])}" if why else said
