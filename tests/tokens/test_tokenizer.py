@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import textwrap
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -72,6 +73,15 @@ def test_a_config_alone_gives_no_tokenizer_that_counts_nothing(make_tokenizer, t
     folder = make_tokenizer(tokenizer_class=tokenizer_class)
     Path(folder, "tokenizer.json").unlink()
     assert "holds no vocabulary" in refusal(folder)
+
+
+def test_a_tokenizer_that_loses_white_space_is_called_so(make_tokenizer):
+    """As some versions of transformers load a byte-level file whose configuration names LLaMA's class."""
+    spaces = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "never", "split": True}
+    loses = make_tokenizer(pre_tokenizer=spaces, decoder={"type": "Fuse"})
+    (note,) = load_tokenizer(loses).notes
+    assert f"tokenizer {loses}: as transformers {version('transformers')} loads it, white space is lost" in note
+    assert load_tokenizer(make_tokenizer()).notes == ()
 
 
 def test_remote_code_is_not_run_unasked(make_tokenizer):

