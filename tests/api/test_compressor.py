@@ -8,6 +8,7 @@ import pickle
 from collections import UserDict
 from concurrent.futures import ThreadPoolExecutor
 from inspect import signature
+from itertools import count
 from subprocess import PIPE
 from types import MappingProxyType
 
@@ -29,6 +30,7 @@ from trajcompress import (
     SummarizerUnusableError,
     count_tokens,
 )
+from trajcompress.api.compressor import MOST_AHEAD
 from trajcompress.settings.keywords import CompressOptions
 
 ROWS = 8
@@ -186,7 +188,7 @@ def test_rows_are_taken_as_they_are_needed(options):
     taken = []
 
     def rows():
-        for number in range(100):
+        for number in count():  # an endless one would never be taken whole
             taken.append(number)
             yield conversation(number, 2)
 
@@ -194,7 +196,7 @@ def test_rows_are_taken_as_they_are_needed(options):
         results = compressor.compress_many(rows(), concurrency=4)
         next(results)
         results.close()
-    assert len(taken) == 4
+    assert 4 <= len(taken) <= MOST_AHEAD  # more than four where others were done before the first
 
 
 def in_threads_each_with_its_error(compressor, rows):
