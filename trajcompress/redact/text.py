@@ -47,6 +47,9 @@ _JUDGES = tuple(
 )
 
 
+_JOINS = frozenset("._-~+/%")
+
+
 @dataclass(slots=True)  # not frozen: that would take as long as the search of a small text
 class Redacted:
     """A text without its secrets; ``count`` of them were found, ``kinds`` says how many of each kind.
@@ -112,8 +115,7 @@ def _by_text(places: Places | None, starts: Sequence[int]) -> dict[int, Places]:
 
 def judge(text: str, places: Places | None, known: Known = NONE_KNOWN) -> Redacted:
     """Judge what was found in a text, and look for what is known."""
-    told = list(known.spans(text)) if known else []
-    found = [*(_spans(text, places) if places else ()), *told]
+    found = [*(_spans(text, places) if places else ()), *(known.spans(text) if known else ())]
     for view in views(text, places.veils, with_keys=bool(places.blocks)) if places and places.veils else ():
         seen = find_places(view.text)
         found += view.spans([*(_spans(view.text, seen) if seen else ()), *known.spans(view.text)])
@@ -122,11 +124,8 @@ def judge(text: str, places: Places | None, known: Known = NONE_KNOWN) -> Redact
         return Redacted(text)
     secrets = [(text[span.start : span.end], span.kind) for span in spans]
     redacted = Redacted(replaced(text, spans), len(spans), Counter(span.kind for span in spans), secrets)
-    if any(
-        text[max(0, span.start - 1) : span.start].isalnum() or text[span.end : span.end + 1].isalnum()
-        for span in told
-    ):
-        more = redact(redacted.text)  # what a known secret was joined to is seen only without it
+    if any(_is_joined(text, span) for span in spans):
+        more = redact(redacted.text)  # what a secret was joined to is seen only without it
         if more.count:
             return Redacted(
                 more.text,
@@ -135,6 +134,12 @@ def judge(text: str, places: Places | None, known: Known = NONE_KNOWN) -> Redact
                 [*secrets, *more.secrets],
             )
     return redacted
+
+
+def _is_joined(text: str, span: Span) -> bool:
+    """Whether what stands beside a secret may be of one value with it."""
+    beside = text[max(0, span.start - 1) : span.start] + text[span.end : span.end + 1]
+    return any(character.isalnum() or character in _JOINS for character in beside)
 
 
 def _spans(text: str, places: Places) -> list[Span]:
