@@ -20,7 +20,8 @@ by the run, and by two scripts at the same size (``truth/baselines.py``): bare m
     ``last commands with result`` leaves out actions that only read a file; ``value with object`` asks for figures and
     ids that later turns use or the agent wrote; a number of lines is no answer, words of the result are.
 ``quoted``: of the values, and the runs of words, that a kept turn of the agent takes from results, and nobody else
-    said before (``truth/quoted.py``), what stands in another turn or the summary.
+    said before (``truth/quoted.py``), what stands in another turn or the summary. ``in another form``: of dates,
+    times and figures that the turn writes in its own way, as `Feb 21, 2020` for `2020-02-21` (``truth/forms.py``).
 ``fit``, ``over has a reason``: rows no longer over; of those that are over, those with a reason.
 ``full``: of rows changed and fitting, those that fill at least 80 % of the target, or that lack nothing but encoded
     data and results that were given before.
@@ -44,6 +45,7 @@ from typing import Any
 from truth.baselines import CUT, LINE, MARK, NAMES, shorten
 from truth.claims import KINDS as CLAIMS
 from truth.claims import Finding, Judge
+from truth.forms import rewritten, values
 from truth.left import Doc
 from truth.probes import KINDS as PROBES
 from truth.probes import lost
@@ -56,7 +58,7 @@ from truth.who import Story, tell
 from truth.words import words
 
 RUN = "run"
-QUOTED = ("quoted value", "quoted words")
+QUOTED = ("quoted value", "quoted words", "quoted in another form")
 FULL = 0.8
 BULK = re.compile(
     r"→ the same result as [^\n]{1,400} (?:before|last); |\[… [\d,]+ encoded characters elided …\]"
@@ -166,6 +168,12 @@ def _quoted(pair: Pair, story: Story, output: Output, tally: Tally) -> Iterator[
         if not stands:
             what = f"turn {place}: {' '.join(taken)}"
             yield {"row": pair.name, "kind": f"quoted {kind}", "text": what, "why": "told nowhere else"}
+    told_values = {value for text in output.texts if not output.assistant[text] for value, _ in values(text)}
+    for place, written, value in rewritten(story, set(output.assistant)):
+        tally.add("quoted in another form", RUN, story.group, value in told_values)
+        if value not in told_values:
+            what = f"turn {place}: {written}"
+            yield {"row": pair.name, "kind": "quoted in another form", "text": what, "why": "told nowhere else"}
 
 
 def _kept(story: Story, output: Output, sizes: Sizes) -> int:
