@@ -71,7 +71,6 @@ def test_a_summary_arrives_and_its_cost_is_counted():
         saying("<think>hm"),
         overlong(),
         truncated(),
-        saying("no", "content_filter"),
     ],
     ids=lambda fault: fault.name,
 )
@@ -131,6 +130,34 @@ def test_an_answer_that_is_no_summary_is_asked_for_once_more_saying_so(text, rea
         assert one_summary(server, usage).text.startswith(SUMMARY_PREFIX)
     with LoopbackServer([saying(text)]) as server, pytest.raises(SummaryError, match=reason):
         one_summary(server, max_retries=0)
+
+
+@pytest.mark.parametrize(
+    ("fault", "most"),
+    [
+        (saying("no", "content_filter"), 2),
+        (empty(), 3),
+        (saying("<think>hm"), 3),
+        (overlong(), 3),
+        (truncated(), 7),  # with twice the room each time, and once more with all that there is
+    ],
+    ids=lambda value: getattr(value, "name", value),
+)
+def test_answers_that_cannot_be_used_are_not_paid_for_at_every_retry(fault, most):
+    usage = Usage()
+    with LoopbackServer(lambda _: fault) as server, pytest.raises(SummaryError):
+        one_summary(server, usage, max_retries=30)
+    assert len(server.seen) == usage.api_calls == most
+    assert usage.prompt_tokens == sum(seen.prompt_tokens for seen in server.seen) > 0
+    with LoopbackServer([server_error()] * 5 + [fault]) as server:  # errors are no answers: nobody pays for them
+        assert one_summary(server, max_retries=30).text.startswith(SUMMARY_PREFIX)
+
+
+@pytest.mark.parametrize("key", ["x", "max_tokens", "token", "instead", "EMPTY"])
+def test_a_key_that_is_a_word_hides_nothing_that_calls_are_adapted_by(key):
+    with LoopbackServer([no_max_tokens(), no_temperature()]) as server:
+        assert one_summary(server, api_key=key).text.startswith(SUMMARY_PREFIX)
+    assert "max_completion_tokens" in server.seen[-1].body
 
 
 def test_no_answer_in_time_is_a_failure():

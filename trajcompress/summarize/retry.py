@@ -102,14 +102,15 @@ def classify(error: Exception, now: float, clean: Clean = str) -> Decision | Ada
     import openai
 
     if isinstance(error, openai.APIStatusError):
-        words = server_words(error.body, clean)
+        # Decided by all that it says: where the key is a word, it may be the one that tells.
+        words, shown = server_words(error.body), server_words(error.body, clean)
         if error.status_code in {400, 422} and (parameter := refused_parameter(error.param, words)):
-            return Adapt(parameter, f"HTTP {error.status_code}: {words}")
+            return Adapt(parameter, f"HTTP {error.status_code}: {shown}")
         codes = {str(code) for code in (error.code, error.type) if code}
         headers = error.response.headers
         if error.status_code < _CLIENT_ERROR and "location" in headers:
-            words = one_line(f"it redirects to {headers['location']} {words}", clean)
-        return decide(error.status_code, codes, words, parse_retry_after(headers, now))
+            shown = one_line(f"it redirects to {headers['location']} {words}", clean)
+        return decide(error.status_code, codes, words, parse_retry_after(headers, now), shown)
     return _classify_unanswered(error, clean)
 
 
@@ -140,16 +141,18 @@ def _classify_unanswered(error: Exception, clean: Clean) -> Decision:
     return Retry("connection", words)
 
 
-def decide(status: int, codes: set[str], words: str, wait: float | None) -> Decision:
+def decide(status: int, codes: set[str], words: str, wait: float | None, shown: str | None = None) -> Decision:
     """Decide on an HTTP error.
 
     Args:
         status: The HTTP status.
         codes: The ``code`` and ``type`` of the error in the body, where it has any.
-        words: What the server says, for a person to read.
+        words: What the server says, in one line.
         wait: Seconds after which the server wants to be asked again, or None.
+        shown: What of that a person may read, where that is not all of it.
     """
-    detail = f"HTTP {status}: {words}" if words else f"HTTP {status}"
+    shown = words if shown is None else shown
+    detail = f"HTTP {status}: {shown}" if shown else f"HTTP {status}"
     if stop := _why_stop(status, codes, words):
         return StopRun(stop, f"{detail}; {_CHECK_URL}" if stop == "wrong_endpoint" else detail)
     if (status in _TRANSIENT or status >= _SERVER_ERROR) and not words.startswith(_TOO_LARGE):

@@ -105,7 +105,7 @@ class OpenAISummarizer:
             SummarizerUnusableError: the server refuses every request.
             AwaitsBatchError: the summary is to be had with the next batch.
         """
-        room, note, marked, attempt, again = first_room(request.target_tokens), "", False, 0, False
+        room, note, marked, attempt, useless = first_room(request.target_tokens), "", False, 0, 0
         while True:
             outcome, began = await self._attempt(request, room, note, usage, marked_before=marked)
             if isinstance(outcome, Summary):
@@ -119,9 +119,12 @@ class OpenAISummarizer:
                 raise SummarizerUnusableError(outcome.reason, detail, has_answered=answered)
             usage.non_summaries += outcome.reason in NO_SUMMARY
             leave_it = await self._note(outcome, request, began)
-            if isinstance(outcome, GiveUpRow) or leave_it or attempt == self._max_retries or (outcome.once and again):
+            if isinstance(outcome, GiveUpRow) or leave_it or attempt == self._max_retries:
                 raise SummaryError(outcome.reason, outcome.detail)
-            again = again or outcome.once
+            if (most := _most_useless(outcome, room)) is not None:
+                useless += 1
+                if useless >= most:
+                    raise SummaryError(outcome.reason, outcome.detail)
             if outcome.reason == "truncated_answer":
                 room = max(room, min(2 * room, MAX_ROOM))
             marked = marked or outcome.reason == "marked_answer"
@@ -186,3 +189,13 @@ class OpenAISummarizer:
         if self._limiter.tpm is None:
             return 0
         return await asyncio.to_thread(prompt.tokens, request.count)
+
+
+def _most_useless(failure: Retry, room: int) -> int | None:
+    """Return with how many answers that cannot be used a request is given up; None for what is no such answer.
+
+    Each is paid for, and seldom helps more than the one before: not so one that had too little ``room`` yet.
+    """
+    if failure.once or (failure.reason == "truncated_answer" and room >= MAX_ROOM):
+        return 2
+    return 3 if failure.reason in AT_ONCE - {"truncated_answer"} else None

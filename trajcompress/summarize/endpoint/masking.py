@@ -12,6 +12,7 @@ from trajcompress.redact import redact
 MASK = "***"
 _PIECE = 8  # characters of a long key in a row, which no word has by chance
 _LONG = 12
+_WORD = r"(?<!\w){}(?!\w)"  # a shorter key, such as EMPTY or x, is part of many words
 
 
 class Masking:
@@ -20,8 +21,10 @@ class Masking:
     def __init__(self, key: str) -> None:
         forms = {key, json.dumps(key)[1:-1], quote(key, safe=""), base64.b64encode(key.encode()).decode().rstrip("=")}
         longest_first = sorted(filter(None, forms), key=len, reverse=True)
-        self._whole = re.compile("|".join(map(re.escape, longest_first)), re.IGNORECASE) if key else None
         is_long = len(key) >= _LONG
+        form = "(?:{})" if len(key) >= _PIECE else _WORD
+        whole = "|".join(form.format(re.escape(each)) for each in longest_first)
+        self._whole = re.compile(whole, re.IGNORECASE) if key else None
         self._pieces = {key[at : at + _PIECE] for at in range(len(key) - _PIECE + 1)} if is_long else set()
 
     def __call__(self, text: str) -> str:
