@@ -16,8 +16,8 @@ MB = 1_000_000
 
 
 class Price:
-    def cost(self, sent, written):
-        return (sent + 10 * written) / MB
+    def cost(self, sent, written, *, cached_tokens):
+        return (sent - cached_tokens / 2 + 10 * written) / MB
 
 
 def running(*, rpm=60, price=True):
@@ -37,12 +37,56 @@ def running(*, rpm=60, price=True):
     return counts
 
 
-def test_the_time_that_is_left_is_that_of_calls_where_they_take_longer():
+def test_the_time_that_is_left_is_that_of_calls_where_any_are_made():
     counts = running(rpm=None)
-    assert counts.seconds_left(110.0) == pytest.approx(70), "an eighth of the rows took ten seconds"
-    assert running(rpm=6).seconds_left(110.0) == pytest.approx(14 * 10), "of 16 summaries 14 are to come"
+    assert counts.seconds_left(110.0) == pytest.approx(14 / (2 / 9)), "of 16 summaries two were had in nine seconds"
+    assert running(rpm=6).seconds_left(110.0) == pytest.approx(14 * 10)
     counts.take("planned", {"source_file": "a", "source_row": 7}, 110.0)  # its second
-    assert counts.seconds_left(110.0) == pytest.approx((18 - 2) / (2 / 9)), "in nine seconds two were answered"
+    assert 14 / (2 / 9) < counts.seconds_left(110.0) < 20 / (2 / 9)
+
+
+@pytest.mark.parametrize("summaries", [1, 2])
+@pytest.mark.parametrize("in_flight", [100, 40])
+def test_the_time_that_is_left_falls_from_the_first_answers_on(in_flight, summaries):
+    """A call a second, first come first served, so that rows are done late and many at once."""
+    rows = 100
+    counts, waiting, calls, taken = Counts(0.0, rows * MB), [], 0, 0
+    counts.read_to(0)
+
+    def take(now):
+        nonlocal taken
+        at = {"source_file": "a", "source_row": taken}
+        taken += 1
+        counts.take("taken", at | {"size": MB, "bytes_read": taken * MB}, now)
+        counts.take("planned", at, now)
+        waiting.append((at, 1))
+
+    left = []
+    for _ in range(in_flight):
+        take(0.0)
+    while waiting:
+        at, had = waiting.pop(0)
+        counts.take("sent", {}, float(calls))
+        calls += 1
+        counts.take("called", {"model": "m", "result": "answered"}, float(calls))
+        if had < summaries:
+            counts.take("planned", at, float(calls))
+            waiting.append((at, had + 1))
+        else:
+            counts.take("done", at | {"passes": summaries, "bytes_read": taken * MB}, float(calls))
+            if taken < rows:
+                take(float(calls))
+        left.append(counts.seconds_left(float(calls)))
+    for second, seconds in list(enumerate(left, start=1))[summaries * 20 :: 5]:
+        really = rows * summaries - second
+        assert 0.6 * really - 5 <= seconds <= 2 * really + 5, second
+
+
+def test_what_a_provider_had_in_its_cache_costs_what_it_costs():
+    counts, tokens = running(), {"prompt_tokens": 1000, "completion_tokens": 100, "cached_tokens": 1000}
+    paid = counts.usd
+    counts.take("called", {"model": "m", "result": "answered", **tokens}, 105.0)
+    assert counts.usd == pytest.approx(paid * 1.5 - 1000 / 2 / MB)
 
 
 def test_nobody_can_tell_how_long_it_takes_until_a_call_was_answered():

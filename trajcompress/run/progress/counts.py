@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from trajcompress.summarize.endpoint.priced import Price
 
 _MINUTE_S = 60.0
+_PAID = ("prompt", "completion", "cached")
 _STATUS = late_re(r"\bHTTP (\d{3})\b")
 _SOON_S = 2.0  # before that no time that is left is shown: the pace is not known
+_FEW = 4  # summaries, by which nobody can tell how many of them are followed by another of their row
 
 
 class _OpenRow(Struct):
@@ -59,6 +61,7 @@ class Counts:
     usd: float | None = None
     pause: Pause | None = None
     planned: int = 0  # summaries that were to be made
+    summarised: int = 0  # rows that they are for
     _had: int = 0  # of them those of rows that are done
     _answered: int = 0
     _done_rows: int = 0
@@ -87,7 +90,7 @@ class Counts:
                 self._read_to(figures)
             case "planned":
                 self.planned += 1
-                self._reach(row)
+                self.summarised += self._reach(row)
             case "done":
                 self._reach(row)
                 self._done_size += self._open.pop(row, _OpenRow(0)).size
@@ -116,6 +119,7 @@ class Counts:
         self._reached_size += _number(figures, "reached_size")
         self._done_size += _number(figures, "done_size")
         self.planned += int(_number(figures, "planned"))
+        self.summarised += int(_number(figures, "summarised"))
         self._done(int(_number(figures, "rows")), figures)
 
     def _done(self, rows: int, figures: dict[str, Figure]) -> None:
@@ -136,11 +140,11 @@ class Counts:
             return
         self._answered_again(now)
         self._answered += is_usable
-        tokens = [int(_number(figures, f"{which}_tokens")) for which in ("prompt", "completion")]
-        self._minute.append((now, sum(tokens)))
+        sent, written, cached = (int(_number(figures, f"{which}_tokens")) for which in _PAID)
+        self._minute.append((now, sent + written))
         price = self.price_of(str(figures.get("model"))) if self.price_of else None
         if price is not None:
-            self.usd = (self.usd or 0.0) + price.cost(*tokens)
+            self.usd = (self.usd or 0.0) + price.cost(sent, written, cached_tokens=cached)
 
     def _read_to(self, figures: dict[str, Figure]) -> None:
         if "bytes_read" in figures:
@@ -153,11 +157,14 @@ class Counts:
             self.base = min(1.0, done_before / self.total_bytes) if self.total_bytes else 0.0
         self.bytes_read = max(self.bytes_read, bytes_read)
 
-    def _reach(self, row: tuple[Figure, Figure]) -> None:
+    def _reach(self, row: tuple[Figure, Figure]) -> bool:
+        """Note that the counting of a row is behind it; return whether that is news."""
         opened = self._open.get(row)
-        if opened is not None and not opened.is_planned:
-            opened.is_planned = True
-            self._reached_size += opened.size
+        if opened is None or opened.is_planned:
+            return False
+        opened.is_planned = True
+        self._reached_size += opened.size
+        return True
 
     def sent_in_minute(self, now: float) -> int:
         """Count the calls that went out in the last minute."""
@@ -174,14 +181,17 @@ class Counts:
             self._minute.popleft()
 
     def seconds_left(self, now: float) -> float | None:
-        """Return how long it still takes, by rows or by calls, whichever takes longer; None while nobody can tell."""
+        """Return how long it still takes, by calls where any are made, else by rows; None while nobody can tell.
+
+        Not by rows where calls are made: the first summaries of many rows are had before the second of any, so that
+        for long no row is done, and then many at once.
+        """
         elapsed, share = now - self.began, self._share_of_rows()
-        if share is None or elapsed < _SOON_S or (self.sent and not self._answered):
+        if share is None or elapsed < _SOON_S:
             return None
-        by_rows = elapsed * (1 - share) / share if share else None
-        by_calls = self._seconds_of_calls(now)
-        known = [each for each in (by_rows, by_calls) if each is not None]
-        return max(known) if known and (by_rows is not None or by_calls) else None
+        if self.sent:
+            return self._seconds_of_calls(now)
+        return elapsed * (1 - share) / share if share else None
 
     def share_done(self, now: float) -> float | None:
         """Return the share of the work that is done, from 0 to 1, by time; it never falls."""
@@ -209,13 +219,17 @@ class Counts:
         return min(1.0, max(0.0, (self.bytes_read - before) / left)) if left > 0 else 1.0
 
     def _seconds_of_calls(self, now: float) -> float | None:
-        """Return how long the summaries take that are yet to be had; None where no call was answered."""
+        """Return how long the summaries take that are yet to be had; None where no call was answered.
+
+        Rows that still wait for their first one will take as many as those take so far that have it.
+        """
         read = self._share_read()
         if not self._answered or not read or not self._taken_size or self._first_sent is None:
             return None
         reached = read * self._reached_size / self._taken_size
         had = max(self._had, min(self.planned, self._answered))
-        left = max(0.0, self.planned / reached - had) if reached else 0.0
+        followed = (self.planned - self.summarised) / (min(had, self.summarised) + _FEW)
+        left = max(self.summarised / reached * (1 + followed) if reached else 0.0, self.planned) - had
         pace = self._answered / max(now - self._first_sent, 1e-9)
         by_pace = left / pace
         return max(by_pace, left * _MINUTE_S / self.rpm) if self.rpm else by_pace

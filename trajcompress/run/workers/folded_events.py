@@ -54,7 +54,7 @@ class FoldedEvents:
                     self._bytes_read = figures.get("bytes_read", self._bytes_read)
             case "planned":
                 with self._lock:
-                    self._reach(row)
+                    self._sums["summarised"] += self._reach(row)
                     self._sums["planned"] += not self._keeps_planned
                 if self._keeps_planned:
                     self._send(event, figures)
@@ -69,11 +69,13 @@ class FoldedEvents:
         if time.monotonic() - self._sent_at >= self._each_s:
             self.flush()
 
-    def _reach(self, row: tuple[Figure, Figure]) -> None:
+    def _reach(self, row: tuple[Figure, Figure]) -> bool:
         opened = self._open.get(row)
-        if opened is not None and not opened.is_reached:
-            opened.is_reached = True
-            self._sums["reached_size"] += opened.size
+        if opened is None or opened.is_reached:
+            return False
+        opened.is_reached = True
+        self._sums["reached_size"] += opened.size
+        return True
 
     def _done(self, row: tuple[Figure, Figure], figures: dict[str, Figure]) -> None:
         self._reach(row)

@@ -42,6 +42,7 @@ class CallEvent:
             latency_s=round(self.usage.latency_s - self._latency_s, 3),
             prompt_tokens=answered.prompt_tokens if answered else None,
             completion_tokens=answered.completion_tokens if answered else None,
+            cached_tokens=answered.cached_tokens if answered else None,
         )
 
 
