@@ -89,7 +89,10 @@ def compress(
             raise typer.Exit(EXIT_INTERRUPTED) from None
     print_result(result, resolved.settings, quiet=quiet, as_json=as_json)
     _print_how_to_go_on(
-        result, _paid(*reporter.calls()), from_stdin=any(each == "-" or Path(each).is_fifo() for each in inputs or ())
+        result,
+        settings,
+        _paid(*reporter.calls()),
+        from_stdin=any(each == "-" or Path(each).is_fifo() for each in inputs or ()),
     )
     if result.is_first and resolved.origins["processing.retry_failed"].startswith("command line"):
         nothing = f"{result.folder} held no run whose rows could have failed"
@@ -137,15 +140,16 @@ def _exit_code(result: "RunResult", settings: Settings) -> int:
     return int(allowed.exceeded(result.totals.not_handled, result.totals.rows))
 
 
-def _print_how_to_go_on(result: "RunResult", paid: str, *, from_stdin: bool) -> None:
+def _print_how_to_go_on(result: "RunResult", settings: Settings, paid: str, *, from_stdin: bool) -> None:
     from trajcompress.dataset.standing import change_lines
 
     if result.state == "waiting":
         typer.echo(f"waiting: {result.stopped}", err=True)
     elif result.stopped:
         typer.echo(f"error: stopped early: {result.stopped}", err=True)
-        how = _NOT_AGAIN if from_stdin else f"{_kept(result, paid)}; fix the cause, and go on with: {_same_command()}"
-        typer.echo(how, err=True)
+        typer.echo(
+            _NOT_AGAIN if from_stdin else f"{_kept(result, paid)}; {_how_to_go_on(result, settings)}", err=True
+        )
     elif result.state in ("complete", "input_changed") and (lost := result.totals.not_handled):
         from trajcompress.metrics.files import first_not_handled
         from trajcompress.run.folder.run_folder import RunFolder
@@ -187,5 +191,30 @@ def _paid(calls: int, usd: float | None) -> str:
     return f"; {counted(calls, 'call')} made{cost} in this session, and no summary is paid for twice"
 
 
-def _same_command() -> str:
-    return shlex.join(["trajcompress", *(arg for arg in sys.argv[1:] if arg != "--overwrite")])
+def _how_to_go_on(result: "RunResult", settings: Settings) -> str:
+    """Say with which command; not with a limit again that would stop it at once."""
+    from trajcompress.errors import SummarizerUnusableError, TooManyFailedError
+
+    match result.error:
+        case TooManyFailedError():
+            return (
+                "the same command tries rows that failed again; to go on however many fail: "
+                f"{_same_command('--max-failed', '100%')}"
+            )
+        case SummarizerUnusableError(reason="max_cost"):
+            more = f"{2 * (settings.summarization.max_cost or 0):g}"
+            return f"to go on with more: {_same_command('--max-cost', more)}"
+        case SummarizerUnusableError(reason="unknown_cost"):
+            return f"to go on: {_same_command('--max-cost', None)}"
+    return f"fix the cause, and go on with: {_same_command()}"
+
+
+def _same_command(option: str | None = None, value: str | None = None) -> str:
+    """Return the command that was given, to go on with; with another value of an option, None for without it."""
+    args, given = list[str](), iter(sys.argv[1:])
+    for arg in given:
+        if arg == option:
+            next(given, None)
+        elif arg != "--overwrite" and not arg.startswith(f"{option}="):
+            args.append(arg)
+    return shlex.join(["trajcompress", *args, *([option, value] if option and value else [])])

@@ -17,6 +17,7 @@ from trajcompress.run.interrupt import StopOn
 from trajcompress.run.paths import check_log, find_run_inputs, output_folder
 from trajcompress.run.progress.reporter import Reporter, RunResult
 from trajcompress.run.session import RunSession
+from trajcompress.run.spending import check_priced
 from trajcompress.run.workforce import open_workforce
 from trajcompress.settings import Settings
 from trajcompress.tokens.engines import ReferenceEngine
@@ -39,6 +40,7 @@ def run(settings: Settings, inputs: Sequence[str], reporter: Reporter, *, stop_o
         reporter.note(note)
     check_segments(settings)
     _check_batch(settings, sources)
+    check_priced(settings)
     folder = RunFolder(output_folder(settings, inputs))
     read = [*map(location_of, inputs), *(source.path for source in sources if source.path)]
     folder.check_apart_from(read)

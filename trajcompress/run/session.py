@@ -45,6 +45,7 @@ from trajcompress.run.parts.writer import DataFormat, reserved_columns
 from trajcompress.run.progress.event_log import open_log
 from trajcompress.run.progress.live import LiveProgress
 from trajcompress.run.progress.reporter import Reporter, RunResult, showing_pauses
+from trajcompress.run.spending import ceiling, spent_before
 from trajcompress.run.work import Work, Workforce
 from trajcompress.settings import Settings
 from trajcompress.summarize.base import BUILT_IN
@@ -168,6 +169,7 @@ class RunSession:
         ):
             there = len(self._store.read()[0])
             calls_model = not settings.summarization.is_built_in
+            before = spent_before(settings, self.folder.summaries)
             committed = whole_parts(self._store, self.parts, note, calls_model=calls_model)
             again, failed = self._tried_again(committed)
             if self._was_complete and len(committed) == there and not again:
@@ -184,6 +186,7 @@ class RunSession:
                 self.reporter,
                 live.tee(showing_pauses(self.reporter, emit)),
                 self._look_at,
+                ceiling(settings, before, live.spent),
                 self.stop_on,
             )
             return self._go_on(work)

@@ -67,7 +67,7 @@ class WorkHere:
             if settings.summarization.batch
             else contextlib.nullcontext() as batches,
         ):
-            limiter = build_limiter(settings)
+            limiter = build_limiter(settings, work.check_cost)
             outage = build_outage(settings, limiter)
             make_summarizer = partial(build_summarizer, settings, stores, limiter, outage, batches)
             if batches is not None:

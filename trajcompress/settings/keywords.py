@@ -87,6 +87,7 @@ class DatasetOptions(CompressOptions, total=False):
     per_turn_column: list[str]
     overwrite: bool
     log_file: str
+    max_cost: float
     batch: bool
     batch_wait: bool
     batch_fallback: bool

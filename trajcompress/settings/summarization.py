@@ -7,6 +7,7 @@ from trajcompress.settings.declare import Group, no_option, option
 from trajcompress.settings.values import (
     Count,
     CountOrZero,
+    Dollars,
     FloatOrZero,
     Name,
     Seconds,
@@ -126,6 +127,14 @@ class Summarization:
         Group.CALLS,
         "How long to wait for a server that is down or asks for patience; then the run stops, and can go on later. "
         "One that never answered is given 30 seconds, one that cannot be reached 10.",
+        in_plan=False,
+    )
+    max_cost: Dollars | None = option(
+        None,
+        "--max-cost USD",
+        Group.CALLS,
+        "What the calls of a run may cost, in all its sessions. Then it stops, and goes on with more; calls that are "
+        "open by then are paid for on top.",
         in_plan=False,
     )
     redact: Redact = option(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from trajcompress.engine.messages import Channel
 from trajcompress.events import Emit
 from trajcompress.settings import Settings
@@ -12,10 +14,10 @@ from trajcompress.summarize.endpoint.limiter import RateLimiter
 from trajcompress.summarize.endpoint.outage import Outage
 
 
-def build_limiter(settings: Settings) -> RateLimiter:
-    """Return what admits calls of the models."""
+def build_limiter(settings: Settings, check_cost: Callable[[], None] = lambda: None) -> RateLimiter:
+    """Return what admits calls of the models, as long as more may be spent."""
     chosen = settings.summarization
-    return RateLimiter(chosen.rpm, chosen.tpm, settings.processing.max_concurrent_requests)
+    return RateLimiter(chosen.rpm, chosen.tpm, settings.processing.max_concurrent_requests, check_cost)
 
 
 def build_leased_limiter(settings: Settings, channel: Channel) -> LeasedLimiter:
@@ -25,9 +27,9 @@ def build_leased_limiter(settings: Settings, channel: Channel) -> LeasedLimiter:
     return LeasedLimiter(channel, chosen.tpm, settings.processing.max_concurrent_requests, spaces=spaces)
 
 
-def build_leases(settings: Settings, emit: Emit) -> Leases:
-    """Return what workers lease their calls of."""
-    limiter = build_limiter(settings)
+def build_leases(settings: Settings, emit: Emit, check_cost: Callable[[], None]) -> Leases:
+    """Return what workers lease their calls of, as long as more may be spent."""
+    limiter = build_limiter(settings, check_cost)
     return Leases(limiter, build_outage(settings, limiter), settings.summarization.timeout, emit)
 
 

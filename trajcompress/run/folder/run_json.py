@@ -41,6 +41,7 @@ _WITHOUT_EFFECT_ON_ROWS = frozenset(
         "summarization.max_retries",
         "summarization.max_failures_in_a_row",
         "summarization.max_outage",
+        "summarization.max_cost",
         "summarization.retry_delay",
         "summarization.timeout",
         "summarization.rpm",

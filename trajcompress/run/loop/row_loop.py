@@ -169,5 +169,5 @@ def too_many_failed(settings: Settings, progress: Progress) -> str | None:
         return None
     return (
         f"{counted(progress.not_handled, 'row')} failed or were rejected, which is more than "
-        f"--max-failed {allowed} allows (raise it; a repaired input has to start again, with --overwrite)"
+        f"--max-failed {allowed} allows (a repaired input has to start again, with --overwrite)"
     )

@@ -59,6 +59,7 @@ class Counts:
     called: int = 0
     failed: int = 0
     usd: float | None = None
+    uncounted: int = 0  # answers whose tokens the server has not counted
     pause: Pause | None = None
     planned: int = 0  # summaries that were to be made
     summarised: int = 0  # rows that they are for
@@ -140,6 +141,7 @@ class Counts:
             return
         self._answered_again(now)
         self._answered += is_usable
+        self.uncounted += figures.get("completion_tokens") is None
         sent, written, cached = (int(_number(figures, f"{which}_tokens")) for which in _PAID)
         self._minute.append((now, sent + written))
         price = self.price_of(str(figures.get("model"))) if self.price_of else None

@@ -54,6 +54,11 @@ class LiveProgress:
 
         return emit_to_both
 
+    def spent(self) -> float | None:
+        """Return what the calls of this session have cost in USD; None where a server does not count tokens."""
+        with self._lock:
+            return None if self._counts.uncounted else self._counts.usd or 0.0
+
     def _take(self, event: Event, figures: dict[str, Figure]) -> None:
         self._counts.take(event, figures, time.monotonic())
         if event == "done":

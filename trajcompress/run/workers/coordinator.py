@@ -57,7 +57,7 @@ class PartCoordinator:
         self._ledger = work.ledger
         self._queue = PartQueue(work.ledger, work.selection, workers, work.settings.processing.part_size)
         self._tally = Tally(work.ledger)
-        self._leases = build_leases(work.settings, work.emit)
+        self._leases = build_leases(work.settings, work.emit, work.check_cost)
         self._left_open = Totals()
         self._last: asyncio.Future[list[Narrow | Join]] | None = None
         self._widening: dict[int, CommittedPart] = {}

@@ -123,6 +123,12 @@ class SummaryStore:
                 paid.add(read_stored(summary, usage).usage)
         return paid
 
+    def usages(self) -> Iterator[Usage]:
+        """Yield what was paid for each summary, and for tries that gave none."""
+        for _, summary, usage in self.written():
+            with suppress(*UNREADABLE):
+                yield read_stored(summary.encode(), usage.encode()).usage
+
     def written(self) -> Iterator[tuple[str, str, str]]:
         """Yield all keys, with what was added under them as :func:`written_stored` gives it; not what is damaged."""
         with self._lock:

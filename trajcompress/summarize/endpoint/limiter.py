@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 
 from trajcompress.summarize.endpoint.limits import check_size
@@ -36,11 +36,15 @@ class RateLimiter:
         rpm: Requests per minute, above 0, or None for no limit.
         tpm: Tokens per minute, prompt and completion, above 0, or None for no limit.
         max_concurrent: Requests in flight at once, at least 1.
+        check_cost: Raises SummarizerUnusableError where no more may be spent.
     """
 
-    def __init__(self, rpm: float | None, tpm: int | None, max_concurrent: int) -> None:
+    def __init__(
+        self, rpm: float | None, tpm: int | None, max_concurrent: int, check_cost: Callable[[], None] = lambda: None
+    ) -> None:
         self.tpm = tpm
         self.max_concurrent = max_concurrent
+        self._check_cost = check_cost
         self._space_s = _MINUTE / rpm if rpm is not None else 0.0
         self._ledger = TokenLedger(tpm) if tpm is not None else None
         self._queue = asyncio.Lock()  # wakes its waiters in the order they came
@@ -108,6 +112,7 @@ class RateLimiter:
 
         Raises:
             SummaryError: as :func:`~trajcompress.summarize.endpoint.limits.check_size`.
+            SummarizerUnusableError: no more may be spent.
         """
         check_size(tokens, self.tpm)
         async with self._queue:
@@ -118,6 +123,7 @@ class RateLimiter:
                 await self._clear(tokens)
                 if self._is_closed:
                     await asyncio.get_running_loop().create_future()
+                self._check_cost()
             except BaseException:  # a cancellation, too, must not lose the place
                 self._slots.release()
                 raise

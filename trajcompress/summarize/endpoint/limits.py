@@ -38,6 +38,7 @@ class Limiter(Protocol):
 
         Raises:
             SummaryError: as :func:`check_size`.
+            SummarizerUnusableError: no more may be spent.
         """
 
     def pause(self, seconds: float) -> None:

@@ -50,17 +50,24 @@ class Leases:
         """Answer a worker's question, when it is time."""
         match question:
             case TurnWanted(turn, tokens):
-                return await self._give((worker, turn), tokens)
+                try:
+                    return await self._give((worker, turn), tokens)
+                except SummarizerUnusableError as error:
+                    return self._stopped(error)
             case CallFailed(failure, row_id, age_s, is_last, before):
                 self.emitted(worker, before)
                 began = asyncio.get_running_loop().time() - age_s
                 try:
                     return await self._outage.failed(failure, row_id, began, self._emit, is_last=is_last)
                 except SummarizerUnusableError as error:
-                    self._limiter.admit_one_at_a_time(math.inf)
-                    return error
+                    return self._stopped(error)
             case RowFailed(row_id, reason, in_time):
                 return await self._outage.retry_in(row_id, reason, in_time=in_time)
+
+    def _stopped(self, error: SummarizerUnusableError) -> SummarizerUnusableError:
+        """Admit nobody any more; return what whoever asked is to raise."""
+        self._limiter.admit_one_at_a_time(math.inf)
+        return error
 
     async def _give(self, key: tuple[int, int], tokens: int) -> TurnGiven | None:
         if key in self._withdrawn:

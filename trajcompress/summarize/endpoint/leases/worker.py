@@ -106,7 +106,9 @@ class LeasedLimiter:
         turn = LeasedTurn(self.driver, next(self._turns), telling=self.spaces)
         async with self._ahead:
             try:
-                given: TurnGiven = await self.driver.ask(TurnWanted(turn.number, tokens))
+                given: TurnGiven | Exception = await self.driver.ask(TurnWanted(turn.number, tokens))
+                if isinstance(given, Exception):
+                    raise given
                 self.has_answered = self.has_answered or given.has_answered
                 if self._is_closed:
                     turn.end()
