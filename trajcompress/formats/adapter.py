@@ -28,6 +28,7 @@ from trajcompress.formats.messages import (
     find_messages,
     is_message,
 )
+from trajcompress.formats.nested import lift
 from trajcompress.formats.turns import read_turn, require_content, role_names
 from trajcompress.json_values import MAX_DEPTH, depth_of, is_plain, parse_json
 from trajcompress.redact import redact_row
@@ -76,6 +77,8 @@ def explain_format(trajectory: Trajectory) -> str:
     kind = "the JSON text of messages" if trajectory.messages_as_text else "messages"
     others = f" (more than {', '.join(trajectory.passed_over)})" if trajectory.passed_over else ""
     asked = "" if named_as_openai == (trajectory.format == "openai") else ", but the format was asked for"
+    if trajectory.lifted_from is not None:
+        others = f", which {trajectory.lifted_from} names; what stands beside them is written as columns, too"
     system = "; column system is counted as their system prompt" if trajectory.system else ""
     return f"{trajectory.format}: column {trajectory.messages_field} holds {kind} with {keys}{others}{asked}{system}"
 
@@ -108,7 +111,12 @@ def _written(messages: list[Any], *, as_text: bool) -> Any:
 def _read_trajectory(
     row: dict[str, Any], fallback_id: str, options: FormatOptions, *, known_plain: bool
 ) -> Trajectory:
-    given, converted = row, _convert(row, options)
+    given, wanted = row, options.messages_field
+    if wanted is not None:
+        row, field = lift(row, wanted)
+        options = options if field == wanted else replace(options, messages_field=field)
+    is_lifted = row is not given
+    converted = _convert(row, options)
     if converted is not None and converted.row is not row:
         row, known_plain = converted.row, False
     if converted is not None:
@@ -142,6 +150,7 @@ def _read_trajectory(
         is_plain=known_plain or (is_plain(found.messages) and is_plain(tools or ())),
         source=converted.source if converted else None,
         source_columns=converted.source_columns if converted and converted.row is not given else (),
+        lifted_from=wanted if is_lifted else None,
         split=_split(parts, form, options) if parts else None,
     )
 

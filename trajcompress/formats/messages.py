@@ -68,8 +68,9 @@ def find_messages(row: dict[str, Any], options: FormatOptions) -> Found:
     usual = next((name for name in MESSAGE_FIELDS[:-1] if row.get(name) is not None), None)
     if usual is None:
         is_one = "; it is one message, and a row is an object with a list of them" if is_message(row) else ""
+        hint = is_one or "".join(f"; those within a column: --messages-field {path}" for path in _places_within(row))
         keys = shown_keys(row)
-        raise RowError("no_messages", f"no column holds a list of messages; the row's columns: {keys}{is_one}")
+        raise RowError("no_messages", f"no column holds a list of messages; the row's columns: {keys}{hint}")
     return _wanted(row, usual)
 
 
@@ -111,6 +112,17 @@ def is_message(message: Any) -> bool:
         and (isinstance(message.get("role"), str) or isinstance(message.get("from"), str))
         and not _CONTENT_KEYS.isdisjoint(message)
     )
+
+
+def _places_within(row: dict[str, Any]) -> list[str]:
+    """Return some paths to messages within columns."""
+    return [
+        f"{outer}.{name}"
+        for outer, held in row.items()
+        if isinstance(held, dict)
+        for name, value in held.items()
+        if (found := as_messages(str(name), value)) and found.messages and is_message(found.messages[0])
+    ][:1]
 
 
 def shown_keys(names: Mapping[str, Any]) -> str:

@@ -31,7 +31,11 @@ class Input:
         "auto", "--input-format", Group.READ, "What messages look like.", default_text="auto, by row"
     )
     messages_field: Name | None = option(
-        None, "--messages-field COLUMN", Group.READ, "Column that holds the messages.", default_text="found by row"
+        None,
+        "--messages-field COLUMN",
+        Group.READ,
+        "Column that holds the messages; data.messages for those within a column, whose values become columns.",
+        default_text="found by row",
     )
     role_key: Name | None = option(
         None,

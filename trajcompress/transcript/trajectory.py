@@ -115,8 +115,9 @@ class Trajectory(Struct, frozen=True):
     ``is_plain``: it is known that messages and tools are of JSON's own types alone, and not deep. They stay so
     whatever becomes of the turns, as nothing else is ever put in. ``formed`` is there where the row is not written in
     the form in which it was read, or cannot be. ``source`` names the format of another tool that the row was in
-    before it became ``row``, and ``source_columns`` those of its messages where these had to be rewritten. ``split``
-    is there where messages stand in several columns; ``messages_field`` is then the first of them.
+    before it became ``row``, and ``source_columns`` those of its messages where these had to be rewritten.
+    ``lifted_from`` is the path of names to messages that stood within a column, whose values ``row`` has as columns.
+    ``split`` is there where messages stand in several columns; ``messages_field`` is then the first of them.
     """
 
     id: str
@@ -133,6 +134,7 @@ class Trajectory(Struct, frozen=True):
     formed: Formed | None = None
     source: str | None = None
     source_columns: tuple[str, ...] = ()
+    lifted_from: str | None = None
     split: Split | None = None
 
     @property

@@ -55,6 +55,10 @@ def column_violations(
         yield from _tools(trajectory, target, json_columns, rendered=rendered)
         return
     column = trajectory.messages_field
+    if trajectory.lifted_from is not None:
+        within = f"messages in {trajectory.lifted_from!r}, within a column; compress writes columns"
+        yield Violation("wrong_column", None, within[:120])
+        named = True
     reads = _READ.get(target)
     if reads and column not in reads and not named:
         yield Violation("wrong_column", None, f"messages in {column!r}; it reads {' or '.join(sorted(reads))}"[:120])
