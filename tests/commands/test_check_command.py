@@ -52,6 +52,14 @@ def test_a_log_is_told_how_far_it_is(desk, check, monkeypatch):
     assert ran.stdout == "2,000 rows checked for openai, 0 with violations\n"
 
 
+def test_a_log_is_told_how_far_the_rows_are_that_are_mended(desk, check, monkeypatch):
+    monkeypatch.setattr("trajcompress.cli.progress._LINE_S", 0.001)
+    desk.write("many.jsonl", [GOOD] * 500)
+    ran = check("many.jsonl", "--for", "trl", "--fix", "-o", "fixed")
+    assert re.search(r"^fix: 100% · .* 500 rows", ran.stderr, re.MULTILINE)
+    assert "tokens are the built-in" not in ran.stderr
+
+
 def test_what_steers_a_terminal_is_shown_and_not_obeyed(desk, check):
     desk.write("odd.jsonl", [{"messages": [USER, result("\x1b[31mred")]}])
     ran = check("odd.jsonl")

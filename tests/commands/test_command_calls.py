@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import loopback_replies as replies
 import pytest
@@ -263,3 +264,12 @@ def test_nobody_at_the_address(desk):
     assert ran.code == 2
     assert read_rows(desk.path("out")) == []
     assert "Traceback" not in ran.stderr
+
+
+def test_rows_that_are_longer_than_the_model_takes_are_told_what_helps(desk):
+    long_rows(desk, 2)
+    too_long = replies.failed(400, "maximum context length is 8192 tokens", "context_length_exceeded")
+    with LoopbackServer(lambda _: too_long) as server:
+        ran = desk.compress("a.jsonl", "-o", "out", "--model", "writer", "--base-url", server.base_url)
+    assert ran.code == 1
+    assert re.search(r"2 × context_length_exceeded: .*; --summarizer-context N", ran.stderr)

@@ -15,6 +15,7 @@ from commands import (
     read_metrics,
     read_rows,
     run_command,
+    run_here,
 )
 
 from trajcompress.formats.adapter import read_trajectory
@@ -190,3 +191,19 @@ def test_placement(desk, placement):
     assert turn["content"].startswith("[CONTEXT SUMMARY]:") == (placement == "human")
     own_turn = 1 if placement == "human" else 0
     assert len(after["messages"]) == metrics["original_turns"] - metrics["region_turns"] + own_turn
+
+
+@pytest.mark.parametrize("command", [("compress", "-o", "out"), ("plan",), ("check", "--for", "trl")])
+@pytest.mark.parametrize(("name", "content"), [("a.jsonl", ""), ("a.jsonl", "\n \n"), ("a.json", "[]")])
+def test_where_no_row_was_read_it_is_said_of_what(desk, command, name, content):
+    desk.path(name).write_text(content)
+    ran = run_here(command[0], name, *command[1:], cwd=desk.folder)
+    assert ran.code == 0
+    assert f"there was no row in {name}\n" in ran.stderr
+
+
+@pytest.mark.parametrize("command", [("compress", "-o", "out"), ("plan",)])
+def test_what_may_have_left_all_rows_out_is_named(desk, command):
+    desk.write("a.jsonl", [conversation(0)])
+    ran = run_here(command[0], "a.jsonl", *command[1:], "--limit", "2", "--shard", "3/3", cwd=desk.folder)
+    assert "there was no row in a.jsonl, or none with --limit 2 and --shard 3/3\n" in ran.stderr

@@ -12,6 +12,7 @@ from trajcompress.wording import counted, printable
 
 if TYPE_CHECKING:  # importing it would slow every --help down
     from trajcompress.results.check.origin import Origin
+    from trajcompress.results.check.rows import CheckResult
 
 _SHARED = (
     "tokenizer.trust_remote_code",
@@ -90,7 +91,6 @@ def check(
     from trajcompress.cli.check_rendering import renderer_for
     from trajcompress.cli.progress import TerminalReporter
     from trajcompress.dataset.sources import find_inputs
-    from trajcompress.dataset.standing import change_lines
     from trajcompress.errors import SettingsError
     from trajcompress.formats.messages import FormatOptions
     from trajcompress.forms.targets import form_for
@@ -136,7 +136,7 @@ def check(
         assistant_only=settings.compression.assistant_only,
     )
     origin = None if fixed else _origin(inputs, required=new_only)
-    with TerminalReporter(quiet=False, task="check") as reporter:
+    with TerminalReporter(task="check") as reporter:
         reporter.started(None)  # rows are counted, not bytes
         result = check_rows(
             found.sources,
@@ -157,10 +157,19 @@ def check(
         print_json(result, chosen, found.left_out, fixed, new_only=new_only)
     else:
         print_table(result, chosen, new_only=new_only)
-    for line in change_lines(result.changed):
-        typer.echo(f"error: {line}; check again once it stands still", err=True)
+    _tell_of_inputs(result, inputs, settings)
     lost = fixed is not None and fixed["rejected"] + fixed["unfit"] > 0
     raise typer.Exit(int(result.invalid_rows > 0 or bool(result.changed) or lost))
+
+
+def _tell_of_inputs(result: "CheckResult", inputs: list[str], settings: Settings) -> None:
+    """Say what a verdict may not be good for: where there was no row, and where an input changed."""
+    from trajcompress.dataset.standing import change_lines
+
+    if not result.rows:
+        typer.echo(options.no_row_of(inputs, settings), err=True)
+    for line in change_lines(result.changed):
+        typer.echo(f"error: {line}; check again once it stands still", err=True)
 
 
 def _end_if_nothing_is_left(
@@ -198,7 +207,7 @@ def _fix(inputs: list[str], output: Path | None, settings: Settings, target: Tar
         "output.dir": str(output),
     }
     kept = {key: value for key, value in own.items() if value is not None} | asked
-    with TerminalReporter(quiet=True) as reporter, stop_signals() as stop_on:
+    with TerminalReporter(task="fix", notes=False) as reporter, stop_signals() as stop_on:
         result = run(resolve(kept, None, environ={}, dotenv=None).settings, inputs, reporter, stop_on=stop_on)
     if result.state == "interrupted":
         raise typer.Exit(EXIT_INTERRUPTED)

@@ -88,6 +88,8 @@ def compress(
             typer.echo("interrupted before the first row", err=True)
             raise typer.Exit(EXIT_INTERRUPTED) from None
     print_result(result, resolved.settings, quiet=quiet, as_json=as_json)
+    if result.state == "complete" and not result.totals.rows:
+        reporter.note(options.no_row_of(inputs or [], settings))
     _print_how_to_go_on(
         result,
         settings,

@@ -13,6 +13,7 @@ import typer
 from trajcompress.errors import SettingsError
 from trajcompress.settings import KEYWORDS, SETTINGS, Resolved, Settings
 from trajcompress.settings.declare import Group, Setting
+from trajcompress.wording import printable
 
 Command = TypeVar("Command", bound=Callable[..., None])
 
@@ -125,6 +126,19 @@ def require_inputs(inputs: Sequence[str] | None, settings: Settings) -> None:
     """Raise SettingsError where nothing is named to be read."""
     if not inputs and settings.input.dataset is None:
         raise SettingsError("nothing to read: name files or folders, - for standard input, or --dataset NAME")
+
+
+_SELECTING = ("input.limit", "input.sample_percent", "input.sample_count", "input.shard")
+_NAMED = 3
+
+
+def no_row_of(inputs: Sequence[str], settings: Settings) -> str:
+    """Say that nothing was read: of what, and what may have left all of it out."""
+    names = [*map(printable, inputs[:_NAMED]), *(["…"] if len(inputs) > _NAMED else [])]
+    given = {SETTINGS[key].flag: value for key, value in settings.flat().items() if key in _SELECTING}
+    taken = " and ".join(f"{flag} {value}" for flag, value in given.items() if value is not None)
+    read = ", ".join(names) or settings.input.dataset
+    return f"there was no row in {read}{f', or none with {taken}' if taken else ''}"
 
 
 def stay_offline() -> None:

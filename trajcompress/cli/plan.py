@@ -77,6 +77,8 @@ def plan(
         typer.echo(json.dumps(figures, indent=2))
     else:
         print_plan(figures, settings[0])
+    if not figures["targets"][0]["rows"]:
+        reporter.note(options.no_row_of(inputs or [], settings[0]))
     if planned.changed:
         for line in change_lines(planned.changed):
             typer.echo(f"error: {line}", err=True)

@@ -34,7 +34,7 @@ _CLEAR = "\r\x1b[K"
 
 
 class TerminalReporter:
-    """Writes to stderr: notes always, a bar only where somebody looks, else a line now and then.
+    """Writes to stderr: notes unless told otherwise, a bar only where somebody looks, else a line now and then.
 
     A thread draws the bar, so that its clock moves whatever else happens.
     """
@@ -42,13 +42,14 @@ class TerminalReporter:
     def __init__(
         self,
         *,
-        quiet: bool,
+        quiet: bool = False,
+        notes: bool = True,
         task: str = "compress",
         shown: Shown = "auto",
         settings: Settings | None = None,
         price_of: Callable[[str], Price | None] | None = None,
     ) -> None:
-        self._quiet = quiet
+        self._notes = notes and not quiet
         self._task = task
         self._shown = "off" if quiet else shown if shown != "auto" else "bar" if _is_terminal() else "lines"
         self._rpm = settings.summarization.rpm if settings else None
@@ -64,7 +65,7 @@ class TerminalReporter:
 
     def note(self, text: str) -> None:
         """Write a line, above the bar."""
-        if self._quiet:
+        if not self._notes:
             return
         with self._lock:
             width = shutil.get_terminal_size((80, 24)).columns if _is_terminal() else None

@@ -88,8 +88,6 @@ def _print_table(result: RunResult, settings: Settings | None) -> None:
     console.print(f"\n{title}", soft_wrap=not console.is_terminal, markup=False)
     console.print(table)
     _print_reasons(console, totals, settings)
-    if not totals.rows and result.state == "complete":
-        console.print("\nThere was no row in the input.")
     console.print(f"\n{folder}/", style="bold")
 
 
@@ -173,7 +171,11 @@ def _how_to_form(rows: int, settings: Settings | None) -> str:
     )
 
 
+_WITH_REMEDY = {*REJECTED, "context_length_exceeded", "trajectory_timeout"}
+"""The others are told how to be tried again, or how to fit."""
+
+
 def reason_in_words(reason: str) -> str:
     """Say what a reason means, and what helps of those for which nothing else is said of the run."""
     known = explain(reason, "failed")
-    return f"{reason}: {known.meaning}" + (f"; {known.remedy}" if reason in REJECTED else "")
+    return f"{reason}: {known.meaning}" + (f"; {known.remedy}" if reason in _WITH_REMEDY else "")
