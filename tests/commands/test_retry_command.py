@@ -234,3 +234,18 @@ def test_without_its_state_a_finished_run_cannot_try_rows_again(place):
         shutil.rmtree(place.folder / "out/.state")
         ran = commands.run_here(*command, "--retry-failed", cwd=place.folder)
     assert (ran.code, "--overwrite" in ran.stderr, "Traceback" in ran.stderr) == (2, True, False)
+
+
+def test_calls_of_a_try_that_nobody_paid_for_are_counted_on_top_of_those_that_were(place):
+    inputs = runs.write_inputs(place.folder, 6)
+    endpoint = Endpoint(*range(6), reply=REFUSAL)
+    with LoopbackServer(endpoint) as server:
+        command = place.calling(server.base_url, inputs, "out", "--max-failed", "100%")
+        assert commands.run_here(*command, cwd=place.folder).code == 0
+        for reply in (failed(400, "no", "content_filter"), REFUSAL, failed(400, "no", "content_filter")):
+            endpoint.reply = reply
+            assert commands.run_here(*command, "--retry-failed", cwd=place.folder).code == 0
+            rows = metrics_of(place).values()
+            assert sum(row["summarization_api_calls"] for row in rows) == len(server.seen)
+            answered = [seen for seen in server.seen if seen.completion_tokens]
+            assert sum(row["prompt_tokens"] for row in rows) == sum(seen.prompt_tokens for seen in answered)

@@ -173,8 +173,8 @@ class StoredSummarizer(Around[KeyedSummarizer]):
         return spent
 
     def _spend(self, row_key: str, before: Stored | None, own: Usage) -> None:
-        """Keep what a try has cost that gave no summary, where answers were paid for."""
-        if self._of_run is None or not (own.completion_tokens or own.prompt_tokens):
+        """Keep what a try has cost that gave no summary, where answers were paid for, by it or by those before."""
+        if self._of_run is None or not (own.completion_tokens or own.prompt_tokens or (before and own.api_calls)):
             return
         total = Usage()
         for usage in (before.usage if before and not self._finds_answers else Usage(), own):
