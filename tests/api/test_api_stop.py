@@ -1,4 +1,4 @@
-"""Python programs are stopped as users expect: KeyboardInterrupt ends the work and reaches the program."""
+"""What stops a run reaches the Python program: KeyboardInterrupt, and errors that leave a part of the rows."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ import pytest
 import runs
 from loopback import LoopbackServer
 from loopback_replies import hang
+
+from trajcompress import compress_dataset
+from trajcompress.errors import TooManyFailedError
 
 _OPTIONS = (
     "options = dict(tokenizer={tokenizer!r}, target_max_tokens=2000, summary_target_tokens=300, model='writer',"
@@ -92,3 +95,11 @@ def test_calls_that_are_under_way_at_an_interrupt_are_waited_for_and_kept(tmp_pa
         again = forked.start([], code=code + how, cwd=tmp_path, env=commands.environment(), **pipes)
         assert runs.ended(again, seconds=30).code == 0
     assert len({seen.text for seen in server.seen}) == len(server.seen)
+
+
+def test_a_run_that_too_many_rows_fail_in_is_not_taken_for_a_whole_one(tmp_path):
+    rows = [{"x": 1}, {"x": 2}, {"messages": [{"role": "user", "content": "hi"}]}]
+    with pytest.raises(TooManyFailedError, match="2 rows failed or were rejected, which is more than --max-failed 1"):
+        compress_dataset(rows, tmp_path / "out", max_failed=1, num_workers=1)
+    run = compress_dataset(rows, tmp_path / "out", max_failed=2, num_workers=1)
+    assert (run.state, run.totals.rows) == ("complete", 3)

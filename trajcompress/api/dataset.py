@@ -12,7 +12,7 @@ from trajcompress.api.in_memory import NamingCompressor, compress_in_memory
 from trajcompress.api.inputs import kind_of, stage
 from trajcompress.api.options import documented, naming_arguments, settings_of
 from trajcompress.api.results import CompressedDataset
-from trajcompress.errors import SettingsError, SummarizerUnusableError
+from trajcompress.errors import BatchPendingError, SettingsError
 from trajcompress.run.interrupt import StopRequest, raising_interrupts
 from trajcompress.run.job import run
 from trajcompress.run.progress.progress import Progress
@@ -80,6 +80,8 @@ def compress_dataset(
         UsageError: Options, inputs, tokenizer or output are wrong.
         SummarizerUnusableError: The endpoint refuses every call, or is down; of a run what is done is kept, and the
             same call goes on behind it.
+        TooManyFailedError: More rows failed than ``max_failed`` allows.
+        WorkerDiedError: A part of the input ends the process that works on it.
         KeyboardInterrupt: It was interrupted; a run as well goes on behind what was done.
     """
     kind = kind_of(inputs)
@@ -110,7 +112,7 @@ def _run(settings: Settings, names: Sequence[str], reporter: Reporter) -> RunRes
     with raising_interrupts(), ThreadPoolExecutor(1, "trajcompress") as thread:
         work = thread.submit(run, settings, names, reporter, stop_on=request.heard)
         try:
-            return _unless_unusable(work.result())
+            return _unless_stopped(work.result())
         except KeyboardInterrupt:
             request.stop()
             raise
@@ -133,8 +135,9 @@ def _require_portable(settings: Settings) -> None:
         )
 
 
-def _unless_unusable(result: RunResult) -> RunResult:
-    if isinstance(result.error, SummarizerUnusableError):
+def _unless_stopped(result: RunResult) -> RunResult:
+    """Return how a run ended; one that stopped has written a part of its rows, which nobody should take for all."""
+    if result.error is not None and not isinstance(result.error, BatchPendingError):
         raise result.error
     return result
 
