@@ -79,6 +79,7 @@ def test_where_the_server_does_not_count_a_run_stops_at_once(place, rows):
     [
         ((), "nobody knows what loopback costs; give --price-in and --price-out"),
         ((*PRICES, "--batch"), "--batch sends all"),
+        ((*PRICES, "--summarizer", "json:dumps"), "nobody knows what json:dumps costs"),
         ((*PRICES, "--fallback-model", "other"), "nobody knows what the fallback other costs"),
     ],
 )

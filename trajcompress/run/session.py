@@ -164,6 +164,7 @@ class RunSession:
             LiveProgress(
                 self.folder.progress,
                 total_size(self.found.sources),
+                settings.summarization.rpm,
                 lambda name: price if name == model else listed_price(name),
             ) as live,
         ):

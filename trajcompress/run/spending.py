@@ -25,6 +25,10 @@ def check_priced(settings: Settings) -> None:
             "summarization.max_cost: --max-cost is for single calls; --batch sends all before its cost is known: "
             "see trajcompress plan"
         )
+    if chosen.is_custom:
+        raise SettingsError(
+            f"summarization.max_cost: nobody knows what {chosen.called} costs; --max-cost is for calls of a --model"
+        )
     if price_of(settings) is None:
         raise SettingsError(
             f"summarization.max_cost: nobody knows what {chosen.called} costs; give --price-in and --price-out"

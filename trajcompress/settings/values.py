@@ -178,7 +178,7 @@ Name: TypeAlias = Annotated[str, Checked(lambda pydantic: pydantic.Field(min_len
 Count: TypeAlias = Annotated[int, Checked(lambda pydantic: pydantic.Field(ge=1))]
 CountOrZero: TypeAlias = Annotated[int, Checked(lambda pydantic: pydantic.Field(ge=0))]
 Seconds: TypeAlias = Annotated[float, Checked(lambda pydantic: pydantic.Field(gt=0))]
-Dollars: TypeAlias = Seconds
+Dollars: TypeAlias = Annotated[float, Checked(lambda pydantic: pydantic.Field(gt=0))]
 FloatOrZero: TypeAlias = Annotated[float, Checked(lambda pydantic: pydantic.Field(ge=0))]
 Percent: TypeAlias = Annotated[float, Checked(lambda pydantic: pydantic.Field(gt=0, le=100))]
 ObservationsRule: TypeAlias = Annotated[

@@ -31,12 +31,15 @@ class LiveProgress:
     Args:
         path: the file.
         total_bytes: of all inputs, None where that is unknown.
+        rpm: requests per minute at most, None for any number.
         price_of: the price of a model's tokens.
     """
 
-    def __init__(self, path: Path, total_bytes: int | None, price_of: Callable[[str], Price | None]) -> None:
+    def __init__(
+        self, path: Path, total_bytes: int | None, rpm: int | None, price_of: Callable[[str], Price | None]
+    ) -> None:
         self._path = path
-        self._counts = Counts(time.monotonic(), total_bytes, price_of=price_of)
+        self._counts = Counts(time.monotonic(), total_bytes, rpm, price_of=price_of)
         self._began = _now()
         self._outcomes: Counter[str] = Counter()
         self._errors: deque[dict[str, Any]] = deque(maxlen=_ERRORS)
