@@ -193,8 +193,8 @@ def test_a_refusal_with_what_was_read_in_it_is_a_summary_in_the_first_person():
     ("answer", "reason", "once"),
     [
         (Answer("", "tool_calls", None, 1, 1, calls=True), "call_answer", True),
-        (Answer("I'm sorry.", "stop", "I can't help with that.", 1, 1), "refused_answer", True),
-        (Answer("## Goal", "content_filter", None, 1, 1), "refused_answer", True),
+        (Answer("I'm sorry.", "stop", "I can't help with that.", 1, 1), "refused_answer", False),
+        (Answer("## Goal", "content_filter", None, 1, 1), "refused_answer", False),
         (Answer("the same again and " * 400, "length", None, 1, 1), "repeated_answer", True),
         (Answer("## Goal\n- half a sent", "length", None, 1, 1), "truncated_answer", False),
         (Answer("", "stop", None, 1, 1), "empty_answer", False),

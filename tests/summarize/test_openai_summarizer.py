@@ -71,6 +71,7 @@ def test_a_summary_arrives_and_its_cost_is_counted():
         saying("<think>hm"),
         overlong(),
         truncated(),
+        saying("no", "content_filter"),
     ],
     ids=lambda fault: fault.name,
 )
@@ -135,7 +136,7 @@ def test_an_answer_that_is_no_summary_is_asked_for_once_more_saying_so(text, rea
 @pytest.mark.parametrize(
     ("fault", "most"),
     [
-        (saying("no", "content_filter"), 2),
+        (saying("no", "content_filter"), 3),
         (empty(), 3),
         (saying("<think>hm"), 3),
         (overlong(), 3),

@@ -86,7 +86,7 @@ def _failure(answer: Answer) -> Retry | None:
             return Retry("repeated_answer", NO_SUMMARY["repeated_answer"], once=True)
         return Retry("truncated_answer", f"cut off after {answer.completion_tokens or 'all its'} tokens")
     if answer.refusal or answer.finish_reason == "content_filter":
-        return Retry("refused_answer", one_line(answer.refusal or "stopped by a content filter"), once=True)
+        return Retry("refused_answer", one_line(answer.refusal or "stopped by a content filter"))
     if answer.finish_reason == "error":
         return Retry("bad_response", "the server broke off the answer")
     if answer.calls and not answer.text.strip():

@@ -33,6 +33,7 @@ from trajcompress.summarize.retry import (
 
 _NO_KEY = "no key was sent: set OPENAI_API_KEY, or name the variable that holds it with --api-key-env"
 MAX_ROOM = 32_768  # tokens; more than any thinking about a summary is worth
+_ANSWERS = AT_ONCE - {"truncated_answer"}  # that had all the room they wanted
 
 
 class OpenAISummarizer:
@@ -105,7 +106,7 @@ class OpenAISummarizer:
             SummarizerUnusableError: the server refuses every request.
             AwaitsBatchError: the summary is to be had with the next batch.
         """
-        room, note, marked, attempt, useless = first_room(request.target_tokens), "", False, 0, 0
+        room, note, marked, attempt, useless = first_room(request.target_tokens), "", False, 0, _Useless()
         while True:
             outcome, began = await self._attempt(request, room, note, usage, marked_before=marked)
             if isinstance(outcome, Summary):
@@ -119,12 +120,9 @@ class OpenAISummarizer:
                 raise SummarizerUnusableError(outcome.reason, detail, has_answered=answered)
             usage.non_summaries += outcome.reason in NO_SUMMARY
             leave_it = await self._note(outcome, request, began)
-            if isinstance(outcome, GiveUpRow) or leave_it or attempt == self._max_retries:
+            is_last = leave_it or attempt == self._max_retries
+            if isinstance(outcome, GiveUpRow) or useless.are_enough(outcome, room) or is_last:
                 raise SummaryError(outcome.reason, outcome.detail)
-            if (most := _most_useless(outcome, room)) is not None:
-                useless += 1
-                if useless >= most:
-                    raise SummaryError(outcome.reason, outcome.detail)
             if outcome.reason == "truncated_answer":
                 room = max(room, min(2 * room, MAX_ROOM))
             marked = marked or outcome.reason == "marked_answer"
@@ -191,11 +189,21 @@ class OpenAISummarizer:
         return await asyncio.to_thread(prompt.tokens, request.count)
 
 
-def _most_useless(failure: Retry, room: int) -> int | None:
-    """Return with how many answers that cannot be used a request is given up; None for what is no such answer.
+class _Useless:
+    """Answers to a request that could not be used: each is paid for, and seldom helps more than the one before."""
 
-    Each is paid for, and seldom helps more than the one before: not so one that had too little ``room`` yet.
-    """
-    if failure.once or (failure.reason == "truncated_answer" and room >= MAX_ROOM):
-        return 2
-    return 3 if failure.reason in AT_ONCE - {"truncated_answer"} else None
+    _MOST = 3
+
+    def __init__(self) -> None:
+        self._number = 0
+        self._had_once = False
+
+    def are_enough(self, failure: Retry, room: int) -> bool:
+        """Note a failure, with what room there was for an answer; return whether to leave it at that."""
+        once = failure.once or (failure.reason == "truncated_answer" and room >= MAX_ROOM)
+        if not once and failure.reason not in _ANSWERS:
+            return False
+        self._number += 1
+        enough = self._number == self._MOST or (once and self._had_once)
+        self._had_once = self._had_once or once
+        return enough
