@@ -48,6 +48,20 @@ def outcomes(done):
     return [each.outcome for each in done.metrics]
 
 
+@pytest.mark.parametrize("kind", ["Dataset", "IterableDataset"])
+@pytest.mark.parametrize("named", [{}, {"messages_field": "data.messages"}])
+def test_a_data_set_of_one_column(options, kind, named):
+    """Without its only column a data set has no rows."""
+    messages = [conversation(number, steps)["messages"] for number, steps in ((0, 12), (1, 2))]
+    rows = [{"data": {"messages": each}} if named else {"messages": each} for each in messages]
+    given = datasets.Dataset.from_list(rows)
+    done = compress_dataset(given if kind == "Dataset" else given.to_iterable_dataset(), **options, **named)
+    compressed, untouched = done.rows
+    assert compressed.keys() == untouched.keys() == {"messages"}
+    assert [each["content"] for each in untouched["messages"]] == [each["content"] for each in messages[1]]
+    assert outcomes(done) == ["compressed", "skipped_under_target"]
+
+
 def test_a_list(options):
     done = compress_dataset(ROWS, **options)
     assert isinstance(done, CompressedDataset)

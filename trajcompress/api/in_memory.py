@@ -144,13 +144,20 @@ def _rebuilt(dataset: Any, kept: list[int], changes: Mapping[str, Mapping[int, A
         values = list(made[name]) if name in made.column_names else [None] * len(kept)
         for place, value in by_place.items():
             values[place] = value
-        made = made.remove_columns([name]) if name in made.column_names else made
         if all(value is None for value in values):
             order.remove(name)
         else:
             column, feature = _column(name, values, dataset.features.get(name))
-            made = made.add_column(name, column, feature=feature)
+            made = _with_column(made, name, column, feature)
     return made.select_columns(order)
+
+
+def _with_column(dataset: Any, name: str, column: Any, feature: Any) -> Any:
+    """Return a data set with a column in the place of one of that name; never without any, which has no rows."""
+    spare = max([name, *dataset.column_names], key=len) + "_"
+    made = dataset.add_column(spare, column, feature=feature)
+    made = made.remove_columns([name]) if name in made.column_names else made
+    return made.rename_column(spare, name)
 
 
 def _column(name: str, values: list[Any], feature: Any) -> tuple[Any, Any]:
