@@ -98,3 +98,14 @@ def test_a_run_that_too_many_rows_fail_in_is_not_told_to_go_on_with_the_same_lim
     assert ran.code == 1
     assert ran.stderr.rstrip().endswith("--max-failed 100%")
     assert "--max-failed 2 " not in ran.stderr.splitlines()[-1]
+
+
+def test_a_store_that_is_damaged_is_repaired_and_noted_once(place, rows):
+    with LoopbackServer(latency=0.02) as server:
+        command = place.calling(server.base_url, [rows], "out", *PRICES)
+        assert run(place, [*command, "--max-cost", "0.5"], 1).code == 1
+        (store,) = (place.folder / "out" / ".state").glob("summaries.sqlite")
+        store.write_bytes(b"no database" * 1000)
+        ran = run(place, [*command, "--max-cost", "100"], 1)
+    assert ran.code == 0
+    assert ran.stderr.count("summaries.sqlite: is damaged") == 1, ran.stderr

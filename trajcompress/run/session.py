@@ -170,7 +170,7 @@ class RunSession:
         ):
             there = len(self._store.read()[0])
             calls_model = not settings.summarization.is_built_in
-            before = spent_before(settings, self.folder.summaries)
+            before = spent_before(settings, self.folder.summaries, note)
             committed = whole_parts(self._store, self.parts, note, calls_model=calls_model)
             again, failed = self._tried_again(committed)
             if self._was_complete and len(committed) == there and not again:

@@ -40,17 +40,19 @@ def check_priced(settings: Settings) -> None:
         )
 
 
-def spent_before(settings: Settings, summaries: RunSummaries) -> float:
+def spent_before(settings: Settings, summaries: RunSummaries, note: Callable[[str], None]) -> float:
     """Return what earlier sessions of a run have paid for the summaries that it keeps, in USD.
+
+    Those that are damaged are repaired, which is noted.
 
     Raises:
         OutputError: they cannot be read.
     """
     if settings.summarization.max_cost is None or not summaries.exists():
         return 0.0
-    summaries.fetch()
     price = price_of(settings)
-    with contextlib.closing(summaries.open()) as store:
+    with contextlib.closing(summaries.open(note)) as store:
+        store.fetch()
         return sum(
             usage.cost_usd if usage.cost_usd is not None else price.cost_of(usage) if price else 0.0
             for usage in store.usages()
