@@ -69,7 +69,7 @@ class Counts:
     _taken_size: float = 0
     _reached_size: float = 0
     _done_size: float = 0
-    _first_sent: float | None = None
+    _first_answered: float | None = None
     _open: dict[tuple[Figure, Figure], _OpenRow] = field(default_factory=dict)
     _minute: deque[tuple[float, int]] = field(default_factory=deque)
     _most_shown: float = 0.0
@@ -100,7 +100,6 @@ class Counts:
                 self._move(figures)
             case "sent":
                 self.sent += 1
-                self._first_sent = self._first_sent or now
                 self._minute.append((now, 0))
             case "called":
                 self._called(figures, now)
@@ -141,6 +140,8 @@ class Counts:
             return
         self._answered_again(now)
         self._answered += is_usable
+        if is_usable and self._first_answered is None:
+            self._first_answered = now
         self.uncounted += figures.get("completion_tokens") is None
         sent, written, cached = (int(_number(figures, f"{which}_tokens")) for which in _PAID)
         self._minute.append((now, sent + written))
@@ -191,7 +192,8 @@ class Counts:
         elapsed, share = now - self.began, self._share_of_rows()
         if share is None or elapsed < _SOON_S:
             return None
-        if self.sent:
+        was_the_only_one = self._answered == 1 and self.planned <= max(self._had, 1)  # others were kept, or are none
+        if self.sent and not was_the_only_one:
             return self._seconds_of_calls(now)
         return elapsed * (1 - share) / share if share else None
 
@@ -221,18 +223,18 @@ class Counts:
         return min(1.0, max(0.0, (self.bytes_read - before) / left)) if left > 0 else 1.0
 
     def _seconds_of_calls(self, now: float) -> float | None:
-        """Return how long the summaries take that are yet to be had; None where no call was answered.
+        """Return how long the summaries take that are yet to be had; None before a second is answered.
 
         Rows that still wait for their first one will take as many as those take so far that have it.
         """
         read = self._share_read()
-        if not self._answered or not read or not self._taken_size or self._first_sent is None:
+        if self._answered < 2 or not read or not self._taken_size or self._first_answered is None:  # noqa: PLR2004
             return None
         reached = read * self._reached_size / self._taken_size
         had = max(self._had, min(self.planned, self._answered))
         followed = (self.planned - self.summarised) / (min(had, self.summarised) + _FEW)
         left = max(self.summarised / reached * (1 + followed) if reached else 0.0, self.planned) - had
-        pace = self._answered / max(now - self._first_sent, 1e-9)
+        pace = (self._answered - 1) / max(now - self._first_answered, 1e-9)  # the first call goes out alone
         by_pace = left / pace
         return max(by_pace, left * _MINUTE_S / self.rpm) if self.rpm else by_pace
 
