@@ -112,14 +112,31 @@ def _folder_beside(output: str | Path) -> Path:
     return path.with_name(path.name + STAGED)
 
 
+_NO_JSON = (TypeError, ValueError, RecursionError)
+
+
 def _line(number: int, row: Any) -> str:
     row = {MESSAGES: row} if is_messages(row) else row
     try:
         return json.dumps(row, default=_plain) + "\n"
-    except (TypeError, ValueError, RecursionError) as error:
+    except _NO_JSON as error:
+        where = next((f"column {name!r}: " for name, value in _columns(row) if not _is_json(value)), "")
         raise InputError(
-            f"argument inputs: row {number} cannot be written as JSON ({error}); leave the column out, or the output"
+            f"argument inputs: row {number} cannot be written as JSON ({where}{error}); leave the column out, or the "
+            "output"
         ) from error
+
+
+def _columns(row: Any) -> Iterable[tuple[Any, Any]]:
+    return row.items() if isinstance(row, Mapping) else ()
+
+
+def _is_json(value: Any) -> bool:
+    try:
+        json.dumps(value, default=_plain)
+    except _NO_JSON:
+        return False
+    return True
 
 
 def _plain(value: Any) -> Any:
