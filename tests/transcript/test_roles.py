@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from trajectories import read
 
+from trajcompress.formats.adapter import explain_roles
 from trajcompress.transcript.roles import ALIASES, normalise_roles
 from trajcompress.transcript.tool_groups import allowed_cuts
 
@@ -15,7 +16,7 @@ from trajcompress.transcript.tool_groups import allowed_cuts
         (["system", "developer", "System", " SYSTEM "], "system"),
         (["user", "human", "Human"], "user"),
         (["assistant", "gpt", "model", "function_call", "GPT"], "assistant"),
-        (["tool", "function", "observation", "function_response", "ipython"], "tool"),
+        (["tool", "function", "observation", "function_response", "tool_result", "environment", "ipython"], "tool"),
     ],
 )
 def test_known_names_whatever_their_case(names, role):
@@ -25,6 +26,19 @@ def test_known_names_whatever_their_case(names, role):
 
 def test_an_unknown_name_that_answers_is_the_assistant():
     assert normalise_roles(["user", "agent", "tool", "agent"], {}) == ["user", "assistant", "tool", "assistant"]
+
+
+def test_an_environment_that_no_user_stands_beside_asks():
+    names = ["system", "environment", "agent", "environment"]
+    assert normalise_roles(names, {}) == ["system", "user", "assistant", "user"]
+    assert normalise_roles(names, {"environment": "tool"}) == ["system", "tool", "assistant", "tool"]
+
+
+def test_an_environment_is_told_of_only_where_it_was_guessed():
+    asked, seen = {"role": "user", "content": "go"}, {"role": "environment", "content": "a room"}
+    assert explain_roles(read([asked, {"role": "assistant", "content": "look"}, seen]), {}) == []
+    (line,) = explain_roles(read([seen, {"role": "assistant", "content": "look"}, seen]), {})
+    assert line.startswith("role 'environment' is not known, and read as user")
 
 
 def test_an_agent_that_greets_a_customer_is_the_assistant():

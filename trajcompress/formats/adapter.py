@@ -89,7 +89,7 @@ def explain_roles(trajectory: Trajectory, role_map: Mapping[str, Role]) -> list[
     return [
         f"role {name[:_SHOWN_CHARS]!r} is not known, and read as {role}; --role-map can say otherwise"
         for name, role in guessed.items()
-        if not is_known(name, role_map)
+        if not is_known(name, role_map, role)
     ]
 
 

@@ -8,6 +8,8 @@ it is read as the role map says; else by what the speaker does where the name fi
   what is kept of a row must be read as it was in the whole.
 * Where no user is known, who addresses somebody, or opens the conversation, asks, and is read as ``user``.
 * Everybody else answers, as ``assistant``.
+
+An ``environment`` answers a user's agent, as tools do; where no user is known it may ask, and is a name like others.
 """
 
 from __future__ import annotations
@@ -34,22 +36,33 @@ ALIASES: dict[str, Role] = {
     "function_call": "assistant",
     "tool_call": "assistant",
     "tool-call": "assistant",
+    "tool_use": "assistant",
     "tool": "tool",
     "function": "tool",
     "observation": "tool",
     "function_response": "tool",
     "tool_response": "tool",
     "tool-response": "tool",
+    "tool_result": "tool",
+    "tool_results": "tool",
+    "tool-result": "tool",
+    "tool_output": "tool",
+    "function_result": "tool",
     "ipython": "tool",
+    "environment": "tool",
+    "env": "tool",
 }
 
 CALL_ROLES = frozenset({"function_call", "tool_call", "tool-call"})
 """Roles whose whole value is one call, or a list of calls."""
 
+_ENVIRONMENTS = frozenset({"environment", "env"})
 
-def is_known(name: str, role_map: Mapping[str, Role]) -> bool:
-    """Tell whether a role name is one that needs no guess."""
-    return name in role_map or name.strip().lower() in ALIASES
+
+def is_known(name: str, role_map: Mapping[str, Role], role: Role | None = None) -> bool:
+    """Tell whether a role name is one that needs no guess; of a ``role``, whether it was read as that without one."""
+    alias = ALIASES.get(name.strip().lower())
+    return name in role_map or (alias is not None and role in {None, alias})
 
 
 def addressee_of(name: str) -> str | None:
@@ -60,10 +73,13 @@ def addressee_of(name: str) -> str | None:
 def normalise_roles(names: Sequence[str], role_map: Mapping[str, Role]) -> list[Role]:
     """Return the role of each turn of one row, given the turns' own role names."""
     meaning = {name: role_map.get(name) or ALIASES.get(name.strip().lower()) for name in set(names)}
+    someone_known_asks = "user" in meaning.values()
+    if not someone_known_asks:
+        asking = {name for name in meaning if name.strip().lower() in _ENVIRONMENTS and name not in role_map}
+        meaning |= dict.fromkeys(asking)
     known = [meaning[name] for name in names]
     if None not in meaning.values():
         return [role for role in known if role]
-    someone_known_asks = "user" in known
     decided: dict[str, Role] = {}
     called: Counter[str | None] = Counter()  # how many answers each agent owes
     roles: list[Role] = []
