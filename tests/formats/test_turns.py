@@ -60,6 +60,12 @@ def test_a_sharegpt_turn_that_is_a_call(thought):
     assert (call.name, call.arguments, call.in_text) == ("ls", '{"path": "."}', True)
 
 
+def test_a_sharegpt_turn_that_is_a_call_in_a_function_s_tag():
+    value = "I look.\n\n<function=ls>\n<parameter=path>\n.\n</parameter>\n</function>"
+    (call,) = turns_of({"from": "human", "value": "list"}, {"from": "function_call", "value": value})[1].calls
+    assert (call.name, call.arguments, call.in_text) == ("ls", '{"path": "."}', True)
+
+
 def test_a_model_that_never_ends_its_tags_costs_no_more_than_it_wrote():
     message = {"role": "assistant", "content": "<tool_call>" * 100_000}
     assert turns_of(USER, message)[1].calls == ()

@@ -114,6 +114,7 @@ def test_sharegpt_keys_are_named_once(target):
         ([USER, calls("a", arguments=""), result("a"), SAY], ["arguments_not_json"]),
         ([USER, calls("a", arguments={"path": "."}), result("a"), SAY], []),
         ([ASK, gpt("function_call", "ls ."), SEEN, GPT], ["arguments_not_json"]),
+        ([ASK, gpt("function_call", "<function=ls></function>"), SEEN, GPT], ["arguments_not_json"]),
         ([ASK, gpt("gpt", "Say <tool_call>ls</tool_call>."), gpt("human", "<tool_response>a</tool_response>")], []),
         ([{"role": "Boss", "content": "go"}, SAY], ["unknown_role"]),
     ],

@@ -20,6 +20,7 @@ from trajcompress.formats.content import (
 from trajcompress.formats.messages import is_message, shown_keys
 from trajcompress.settings.choices import MessageFormat, Role
 from trajcompress.transcript.roles import CALL_ROLES
+from trajcompress.transcript.text_protocols.token_calls import tag_calls
 from trajcompress.transcript.trajectory import Message, ToolCall, Trajectory, Turn
 
 
@@ -146,7 +147,10 @@ def _new_turn(trajectory: Trajectory, role: Literal["user", "assistant"], text: 
 
 def _written_calls(text: str, own_role: str) -> list[ToolCall]:
     """Return the calls that an assistant's text is, or has among its words."""
-    return [call for body in _call_bodies(text, own_role) for call in read_call(body.strip(), in_text=True)]
+    calls = [call for body in _call_bodies(text, own_role) for call in read_call(body.strip(), in_text=True)]
+    if len(calls) == 1 and not calls[0].name and (tagged := tag_calls(text)):
+        return list(tagged[0])  # a function_call that says <function=…>, as OpenHands does
+    return calls
 
 
 def says_more_than_calls(turn: Turn) -> bool:

@@ -243,6 +243,8 @@ def _unparseable(turns: Sequence[Turn]) -> Iterator[Violation]:
             if call.in_text and turn.own_role.lower() not in CALL_ROLES:
                 continue  # tags among words are text to everyone but the model
             try:
+                if call.in_text and "<function=" in turn.text and "<tool_call>" not in turn.text:
+                    parse_json(turn.text.rpartition("</think>")[2])  # converters read all that it says
                 parse_json(call.arguments)
             except ValueError as error:
                 yield Violation("arguments_not_json", index, f"{_described(call)}: {error}"[:120])
