@@ -23,6 +23,8 @@ FORMATS = {
     "atif.jsonl": "atif",
     "langchain.jsonl": "langchain",
     "mini.traj.json": "mini-swe-agent",
+    "nebius.jsonl": "nebius",
+    "olmo.jsonl": "olmo",
     "responses.jsonl": "responses",
     "swe_agent.traj": "swe-agent",
 }
@@ -119,6 +121,51 @@ def test_atif():
     assert read(words).turns[2].answers == (None,)  # the environment of an agent that acts in words
 
 
+def row_of(name):
+    return copy.deepcopy(next(row for source, row in ROWS if source == name))
+
+
+def test_olmo():
+    trajectory = read(row_of("olmo"))
+    roles = ["system", "user", "assistant", "tool", "tool", "assistant", "tool", "assistant"]
+    assert [turn.role for turn in trajectory.turns] == roles
+    assert [call.name for turn in trajectory.turns for call in turn.calls] == ["files.ls"] * 3
+    assert [turn.text for turn in trajectory.turns if turn.role == "tool"][:2] == [
+        '{"files": ["a.py"]}',
+        '{"files": []}',
+    ]
+    assert trajectory.tools[0]["function"]["name"] == "files.ls"
+
+
+@pytest.mark.parametrize(
+    ("calls", "results", "said", "answers"),
+    [
+        ("files.ls(path)", "{}", "<function_calls>files.ls(path)</function_calls>", (None,)),  # no literal: as words
+        ("files.ls(path='a')\nfiles.ls(path='b')", "a.py", "", ("call_2_0",)),  # one line for both
+        ("files.ls(path='a')\nfiles.ls(path='b')", "a.py\nb.py", "", ("call_2_0",)),  # one listing
+    ],
+)
+def test_olmo_s_calls_that_cannot_be_told_apart_stay_what_they_say(calls, results, said, answers):
+    row = row_of("olmo")
+    row["messages"][2]["function_calls"], row["messages"][3]["content"] = calls, results
+    _, _, acts, result, *_ = read(row).turns
+    assert (acts.text, result.text, result.role, result.answers) == (said, results, "tool", answers)
+
+
+def test_messages_whose_fields_for_calls_are_empty_are_as_they_were():
+    row = row_of("olmo")
+    row["messages"] = [{**message, "functions": None, "function_calls": None} for message in row["messages"][:2]]
+    assert read(row).source is None
+
+
+def test_nebius():
+    trajectory = read(row_of("nebius"))
+    assert [turn.role for turn in trajectory.turns] == ["system", "user", "assistant", "user", "assistant"]
+    assert trajectory.turns[0].text == "SETTING: a command line"
+    assert [turn.raw["mask"] for turn in trajectory.turns] == [False, False, True, False, True]
+    assert trajectory.turns[3].answers == (None,)
+
+
 def test_an_agent_s_run_ends_with_what_answers_its_last_call():
     row = next(row for name, row in ROWS if name == "mini-swe-agent")
     assert read(row).turns[-1].answers == ("c2",)
@@ -157,6 +204,10 @@ BROKEN = [
     ({"trajectory": [], "history": [], "info": {}}, "empty_messages"),
     ({"trajectory": [{"action": "x", "observation": "y"}], "history": [{"content": "x"}]}, "turn_without_role"),
     ({"trajectory": [{"action": "x", "observation": "y"}, 3]}, "turn_not_an_object"),
+    ({"trajectory": [{"role": "tool", "text": "x", "system_prompt": None}]}, "turn_without_role"),
+    ({"trajectory": [{"role": "ai", "text": None, "system_prompt": None}]}, "turns_without_content"),
+    ({"trajectory": [{"role": "ai", "text": "x", "system_prompt": None}, 3]}, "turn_not_an_object"),
+    ({"messages": [{"role": "user", "content": "x", "functions": "[]"}, 3]}, "turn_not_an_object"),
     ({"trajectory_format": "mini-swe-agent-1.1", "messages": {}}, "messages_not_a_list"),
     ({"trajectory_format": "mini-swe-agent-1.1", "messages": ["x"]}, "turn_not_an_object"),
 ]

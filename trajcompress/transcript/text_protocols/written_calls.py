@@ -18,6 +18,7 @@ from trajcompress.transcript.trajectory import ToolCall
 _JSON_CHARS = 200_000
 _BRACKETS = late_re(r"([A-Za-z_][\w.-]{0,80})\s?([\[(])(.*)[\])]\s{0,4}\Z", re.DOTALL)
 _INVOKED = late_re(r"[A-Za-z_]\w{0,80}\(")
+_DOTTED = late_re(r"[A-Za-z_][\w.]{0,80}\(")
 _CODE_CHARS = 40_000
 _ESCAPE = late_re(r"\\(.)", re.DOTALL)
 _ESCAPES = frozenset("\\'\"abfnrtv\n01234567xuUN")
@@ -97,13 +98,13 @@ def named_calls(body: str) -> tuple[ToolCall, ...]:
 def invocations(text: str) -> tuple[ToolCall, ...]:
     """Read a Python list of calls, as Llama writes them; nothing where any of it is no call of literals by name."""
     text = text.strip()
-    if text[:1] != "[" or not text.endswith(")]") or len(text) > _CODE_CHARS or not _INVOKED.match(text[1:].lstrip()):
+    if text[:1] != "[" or not text.endswith(")]") or len(text) > _CODE_CHARS or not _DOTTED.match(text[1:].lstrip()):
         return ()
     try:
         listed = ast.parse(_ESCAPE.sub(_as_python_reads, text), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return ()
-    calls = [_called(each) for each in listed.elts] if isinstance(listed, ast.List) else []
+    calls = [_called(each, dotted=True) for each in listed.elts] if isinstance(listed, ast.List) else []
     return tuple(call for call in calls if call) if all(calls) else ()
 
 
@@ -118,15 +119,24 @@ def _invoked(code: str) -> ToolCall | None:
         return None
 
 
-def _called(called: ast.expr) -> ToolCall | None:
+def _called(called: ast.expr, *, dotted: bool = False) -> ToolCall | None:
     try:
-        if not isinstance(called, ast.Call) or not isinstance(called.func, ast.Name) or called.args:
+        if not isinstance(called, ast.Call) or called.args or not (name := _name(called.func, dotted=dotted)):
             return None
         given = {each.arg: ast.literal_eval(each.value) for each in called.keywords if each.arg is not None}
         written = json.dumps(given, ensure_ascii=False)
     except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
         return None
-    return new_call(called.func.id, written) if len(given) == len(called.keywords) else None
+    return new_call(name, written) if len(given) == len(called.keywords) else None
+
+
+def _name(called: ast.expr, *, dotted: bool) -> str:
+    """Return what is called, ``a.b`` too where that may be a tool's name and not a module's function."""
+    parts: list[str] = []
+    while dotted and isinstance(called, ast.Attribute):
+        parts.append(called.attr)
+        called = called.value
+    return ".".join([called.id, *reversed(parts)]) if isinstance(called, ast.Name) else ""
 
 
 def _as_python_reads(escape: re.Match[str]) -> str:
