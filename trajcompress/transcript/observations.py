@@ -50,23 +50,29 @@ def read_rule(rule: str) -> Observations:
 def read_observations(turns: Sequence[Turn], mode: Observations = "auto") -> tuple[Turn, ...]:
     """Mark the actions and observations that a row has in plain text; the turns themselves where it has none.
 
-    A row with tool roles or structured calls is read by these alone.
+    A row with tool roles or structured calls is read by these alone; where it has no call at all, what stands in
+    words before a result is one.
 
     Args:
         turns: all turns of a row.
         mode: what is looked for.
     """
     read = tuple(turns)
-    if mode == "tool" or not any(turn.role == "user" for turn in turns[1:]):
+    if mode == "tool":
         return read
     if isinstance(mode, re.Pattern):
         answers = [i for i, turn in enumerate(turns) if i and may_answer(turn) and mode.search(turn.text)]
         if answers:
             return _marked(read, {i: find_actions(turns[i - 1].text) for i in answers})
-    if any(turn.role == "tool" or any(not call.in_text for call in turn.calls) for turn in turns):
-        return read
-    found = Row(read).observations()
-    return _marked(read, found) if found else read
+    return _recognised(read)
+
+
+def _recognised(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
+    has_roles = any(turn.role == "tool" or any(not call.in_text for call in turn.calls) for turn in turns)
+    if not has_roles and any(turn.role == "user" for turn in turns[1:]) and (found := Row(turns).observations()):
+        return _marked(turns, found)
+    is_worded = any(turn.answers for turn in turns) and not any(turn.calls for turn in turns)
+    return _with_worded_calls(turns) if is_worded else turns
 
 
 def is_request(turn: Turn) -> bool:
@@ -118,6 +124,21 @@ def _marked(turns: tuple[Turn, ...], found: Mapping[int, Acted | None]) -> tuple
     if last.role == "assistant" and not last.calls and (acted := find_actions(last.text)):
         read[-1] = replace(last, calls=acted.calls, in_text=True)  # nothing answers it any more
     return _with_examples(read, first_act)
+
+
+def _with_worded_calls(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
+    """Set the calls that assistants name in words: of rows whose results have a role, or tags, and their calls none.
+
+    What is called behind the last result is known by its form to be of the same kind.
+    """
+    read = list(turns)
+    for index, turn in enumerate(turns):
+        is_answered = index + 1 == len(turns) or turns[index + 1].answers
+        if turn.role != "assistant" or turn.calls or not is_answered or "->" in turn.own_role:
+            continue
+        if (acted := find_actions(turn.text)) and acted.sure == "named":
+            read[index] = replace(turn, calls=acted.calls, in_text=True)
+    return tuple(read)
 
 
 def _with_examples(read: list[Turn], first_act: int) -> tuple[Turn, ...]:

@@ -108,7 +108,7 @@ def tool_groups(turns: Sequence[Turn]) -> list[tuple[int, int]]:
 
 
 def _may_call_in_text(turns: Sequence[Turn], index: int) -> bool:
-    return index >= 0 and turns[index].role == "assistant" and not turns[index].calls
+    return index >= 0 and turns[index].role == "assistant" and (turns[index].in_text or not turns[index].calls)
 
 
 _Found: TypeAlias = tuple[Place, Evidence]
