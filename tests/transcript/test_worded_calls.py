@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from trajectories import openai, sharegpt
+from trajectories import call, openai, read, result, sharegpt
 
 from trajcompress.outcomes.steps import steps_of
 from trajcompress.transcript.text_protocol import count_observations, has_text_protocol
@@ -77,3 +77,20 @@ def test_a_row_that_has_calls_is_read_by_these():
         ("observation", "14"),
     )
     assert called(row.turns) == [("forecast", "{}")]
+
+
+def test_what_a_user_s_turn_prints_right_behind_a_call_is_its_result():
+    row = read(
+        [
+            {"role": "user", "content": "Fix a.py"},
+            call("c1"),
+            {"role": "user", "content": "[read_file for 'a.py'] Result:\n1 | x = 1"},
+            call("c2"),
+            {"role": "user", "content": "Wait, do not touch it."},
+            call("c3"),
+            result("c3"),
+        ]
+    )
+    assert [turn.answers for turn in row.turns] == [(), (), (None,), (), (), (), ("c3",)]
+    assert [step.answered for step in steps_of(row.turns)] == [2, None, 6]
+    assert "unanswered_tool_call" in [each.kind for each in violations(row.turns, "openai")]

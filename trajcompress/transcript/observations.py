@@ -25,6 +25,7 @@ from trajcompress.transcript.text_protocols.actions import find_actions, shown_c
 from trajcompress.transcript.text_protocols.asides import asides
 from trajcompress.transcript.text_protocols.evidence import Row
 from trajcompress.transcript.text_protocols.observation_parts import in_observation
+from trajcompress.transcript.text_protocols.printed import printed
 from trajcompress.transcript.text_protocols.turn_evidence import may_answer
 from trajcompress.transcript.trajectory import Turn
 
@@ -71,6 +72,8 @@ def _recognised(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
     has_roles = any(turn.role == "tool" or any(not call.in_text for call in turn.calls) for turn in turns)
     if not has_roles and any(turn.role == "user" for turn in turns[1:]) and (found := Row(turns).observations()):
         return _marked(turns, found)
+    if has_roles and (told := _printed_answers(turns)):
+        return _marked(turns, dict.fromkeys(told))
     is_worded = any(turn.answers for turn in turns) and not any(turn.calls for turn in turns)
     return _with_worded_calls(turns) if is_worded else turns
 
@@ -124,6 +127,12 @@ def _marked(turns: tuple[Turn, ...], found: Mapping[int, Acted | None]) -> tuple
     if last.role == "assistant" and not last.calls and (acted := find_actions(last.text)):
         read[-1] = replace(last, calls=acted.calls, in_text=True)  # nothing answers it any more
     return _with_examples(read, first_act)
+
+
+def _printed_answers(turns: Sequence[Turn]) -> list[int]:
+    """Return the user turns that answer a call right before them in a form that environments alone write."""
+    behind = [i for i, turn in enumerate(turns) if i and may_answer(turn) and turns[i - 1].calls]
+    return [i for i in behind if printed(without_summary(turns[i].text)).certain]
 
 
 def _with_worded_calls(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
