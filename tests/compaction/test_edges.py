@@ -21,8 +21,8 @@ CODE = "\n".join(
 )
 
 
-def numbered(text: str) -> str:
-    return "\n".join(f"{number:6}\t{line}" for number, line in enumerate(text.split("\n"), 1))
+def numbered(text: str, behind: str = "\t") -> str:
+    return "\n".join(f"{number:6}{behind}{line}" for number, line in enumerate(text.split("\n"), 1))
 
 
 def pieces(text: str) -> list[str]:
@@ -30,11 +30,12 @@ def pieces(text: str) -> list[str]:
 
 
 def test_what_follows_a_mark_begins_with_an_outer_element_and_what_stands_before_it_ends_there():
-    for text in (CODE, numbered(CODE), CODE.replace("\n", "\r\n")):
+    listings = [numbered(CODE, behind) for behind in ("\t", "→", " | ")]  # cat, Claude Code, Roo Code
+    for text in (CODE, *listings, CODE.replace("\n", "\r\n")):
         for limit in range(900, 1_000, 10):
             head, end = pieces(cut_text(text, limit))
-            assert re.match(r"(?:\s*\d+\t)?def step_", end)
-            assert re.search(r"return doubled\s*(?:\d+\t)?\r?$", head)
+            assert re.match(r"(?:\s*\d+(?:[\t→]| \| ))?def step_", end)
+            assert re.search(r"return doubled\s*(?:\d+(?:[\t→]| \| ))?\r?$", head)
 
 
 def test_no_object_of_json_in_a_string_is_cut_in_two():

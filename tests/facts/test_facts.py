@@ -106,8 +106,9 @@ def test_names_of_tools_keys_and_common_things_are_no_facts():
     assert needed(region, tail) == ()
 
 
-def test_line_numbers_of_a_listing_are_no_facts():
-    listing = "\n".join(f"{number:6}\tpass" for number in range(300, 400))
+@pytest.mark.parametrize("behind", ["\t", "→", " | ", "| "])  # cat, Claude Code, Roo Code, opencode
+def test_line_numbers_of_a_listing_are_no_facts(behind):
+    listing = "\n".join(f"{number:6}{behind}pass" for number in range(300, 400))
     tail = [call("view", view_range=[341, 360]), say("assistant", "Line 372 is odd.")]
     assert needed([result(listing)], tail) == ()
     assert needed([result(listing + "\ndecoder.py:341: def f")], tail) == ("341",)

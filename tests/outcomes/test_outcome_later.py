@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 
+import pytest
 from told import later, ran, said
 
 from trajcompress.facts.next_turns import LaterReader
@@ -93,13 +95,15 @@ def test_a_name_that_stands_in_several_lines_is_told_in_one_of_them():
     assert "30 rc_params = 30" in told
 
 
-def test_lines_of_a_listing_stand_in_their_order_with_their_numbers_and_none_is_a_number_alone():
-    shown = "".join(f"{number:6}\tx_{number} = f({number})\n" for number in range(1, 80))
-    shown = shown.replace("    20\tx_20 = f(20)", "    20\t")
+@pytest.mark.parametrize("behind", ["\t", "→", " | ", "| "])  # cat, Claude Code, Roo Code, opencode
+def test_lines_of_a_listing_stand_in_their_order_with_their_numbers_and_none_is_a_number_alone(behind):
+    shown = "".join(f"{number:6}{behind}x_{number} = f({number})\n" for number in range(1, 80))
+    shown = shown.replace(f"    20{behind}x_20 = f(20)", f"    20{behind}")
     shown = shown.replace("x_30 = f(30)", "def last():").replace("x_5 = f(5)", "class Reader:")
     words = {"x_40": 4.0, "20": 4.0, "x_7": 4.0}
     told = read(shown, None, later={"x_7": 2.0}, taken=words, most=900).said
-    assert told == "5 class Reader:; 6 x_6 = f(6); 7 x_7 = f(7) … 30 def last(): … 40 x_40 = f(40)"
+    listed = "5 class Reader:; 6 x_6 = f(6); 7 x_7 = f(7) … 30 def last(): … 40 x_40 = f(40)"
+    assert re.sub(rf"(\d){re.escape(behind.expandtabs(1))}(?=[a-z])", r"\1 ", told) == listed
 
 
 def test_that_an_edit_was_made_is_told_once():

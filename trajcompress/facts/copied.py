@@ -5,9 +5,10 @@ from __future__ import annotations
 from trajcompress.facts.reading import mentions
 from trajcompress.facts.telling import last_place
 from trajcompress.processes.late_patterns import late_re
+from trajcompress.transcript.line_numbers import NUMBER
 
 _MOST_CHARS = 300  # of a line
-_NUMBER = late_re(r"\s*(?:\d{1,7}[:|\t -]|[-+*•>]\s)\s*")
+_NUMBER = late_re(rf"\s*(?:{NUMBER}|\d{{1,7}}[ -]|[-+*•>]\s)\s*")
 
 
 def flat(text: str) -> str:

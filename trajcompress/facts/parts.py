@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeAlias
 
 from trajcompress.facts.scripts import UNSPACED
 from trajcompress.processes.late_patterns import late_re
+from trajcompress.transcript.line_numbers import NUMBER
 
 Wanted: TypeAlias = Mapping[str, float]
 """Words and phrases, and how much each tells of where it stands."""
@@ -25,7 +26,7 @@ _COST = 60  # characters: many short parts read worse than a few longer ones
 _BREAK = late_re(  # one set of characters first, as that is searched for quickly
     r"[\n\\.!?。！？](?:(?<=[\n。！？])|(?<=\\)\\*n|(?<=[.!?])[\"')\]]{0,2}\s+(?=[^\W_a-z]|[\"'(\[*#-]))"
 )
-_INDENTED = late_re(r"\n([ \t]*+\d{1,7}[:|\t])?+[ \t]*+(?=[^\s\\])")  # maybe behind the number of the line
+_INDENTED = late_re(rf"\n([ \t]*+{NUMBER})?+[ \t]*+(?=[^\s\\])")  # maybe behind the number of the line
 _HEAD_WITHIN, _HEAD_CHARS = 2_000, 100
 _NUMBER_CHARS = 12  # of a line, with what stands behind it
 _NEGATES = late_re(
@@ -111,7 +112,7 @@ def _head_of(text: str, part: Part) -> Part | None:
 
 @lru_cache(maxsize=_REMEMBERED)
 def _indented_less(depth: int, *, numbered: bool) -> re.Pattern[str]:
-    number = r"[ \t]*+\d{1,7}[:|\t]" if numbered else ""
+    number = rf"[ \t]*+{NUMBER}" if numbered else ""
     return re.compile(rf"\n{number}[ \t]{{0,{depth - 1}}}+(?=[^\s\\])")
 
 

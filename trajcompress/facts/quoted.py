@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from trajcompress.facts.parts import Wanted
 from trajcompress.processes.late_patterns import late_re
+from trajcompress.transcript.line_numbers import NUMBER
 from trajcompress.transcript.trajectory import Turn
 
 QUOTED = 0.08
@@ -22,7 +23,7 @@ _LEAST_SHARE = 0.75  # of the lines of a block stand in the result, one behind t
 _FAR, _NEAR = 400, 60  # characters between two of them, and before or behind one that stands in many places
 _MOST_BACK = 400  # results; a row of many thousands would be looked through for each edit
 _MOST_PLACES = 4  # in a text that are tried
-_NUMBER = late_re(r"[ \t]{0,80}(?:\d{1,7}[:|\t ])?[ \t]{0,200}+")  # of a line that is shown
+_NUMBER = late_re(rf"[ \t]{{0,80}}(?:{NUMBER}|\d{{1,7}} )?[ \t]{{0,200}}+")  # of a line that is shown
 _LINE_END = late_re(r"[ \t\r]*+(?:\n|\Z)")
 _NEAR_TURNS = 4  # with those that hold results
 

@@ -176,4 +176,4 @@ def _goes_on(edge: str, beside: str, beyond: str) -> bool:
 def _numbers_a_line(text: str, start: int, end: int) -> bool:
     first = text.rfind("\n", max(start - 12, 0), start) + 1
     begins = first > 0 or start <= 12  # noqa: PLR2004 - listings indent their numbers by less
-    return begins and not text[max(first, start - 12) : start].strip(" \t") and text[end : end + 1] in set("\t :|-")
+    return begins and not text[max(first, start - 12) : start].strip(" \t") and text[end : end + 1] in set("\t :|→-")

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from trajcompress.facts.parts import Part
 from trajcompress.processes.late_patterns import late_re
+from trajcompress.transcript.line_numbers import NUMBER
 
 _SEEK_CHARS = 240  # that are given up at most for an end that is whole
 _SLACK_CHARS, _TAIL_SLACK_CHARS = 100, 40  # that are taken besides for a short line, rather than half of it
@@ -15,8 +16,7 @@ _LEAST_WORDS = 100  # characters; fewer that are no whole sentence tell nothing
 _SENTENCES = ". ", "。", "), (", "}, {", "], [", " "  # or records of a list; words come last
 _RECORD = len("), ")
 _LINES = tuple(  # behind their numbers or signs; ends of lines as in JSON, where there are no others
-    late_re(rf"{end}([ \t]*+\d{{1,7}}[:|\t]|[+-])?+(?P<depth>[ \t]*+)(?=(?P<first>[^\s\\]))")
-    for end in (r"\n", r"\\+n")
+    late_re(rf"{end}([ \t]*+{NUMBER}|[+-])?+(?P<depth>[ \t]*+)(?=(?P<first>[^\s\\]))") for end in (r"\n", r"\\+n")
 )
 _LINE_START_CHARS = 40
 _OPENING = late_re(r"\s{0,8}(?:[^\n]{1,100}(?=\n)|[^\n]{1,100}?[.!?。](?=\s))")

@@ -19,18 +19,20 @@ from trajcompress.outcomes.printed.screen import LONG_CHARS, put_sentences, word
 from trajcompress.outcomes.printed.tree import in_tree
 from trajcompress.outcomes.text import LEAST_CHARS, line_break, one_line, shorten, whole_sentences
 from trajcompress.processes.late_patterns import holds_any, late_re
+from trajcompress.transcript.line_numbers import NUMBER
 
 GOES_BETWEEN = " … "
-_NUMBERED = late_re(r"\n(?:Line )?[ \t]{0,8}(\d{1,7})(?=[:\t| \n]|\Z)")
+_NUMBERED = late_re(r"\n(?:Line )?[ \t]{0,8}(\d{1,7})(?=[:\t|→ \n]|\Z)")
 _TABLE_ROW = late_re(r"\n {0,8}\d{1,7} {2,}[^\s\n][^\n]{0,80}? {2,}[^\s\n]")  # of data, under numbers
+_NUMBER_BEFORE = rf"(?:(?:Line )?[ \t]{{0,8}}(?:{NUMBER}|\d{{1,7}} ))?"
 _CODE = late_re(  # a newline is found in a fraction of the time of the start of a line
-    r"\n((?:(?:Line )?[ \t]{0,8}\d{1,7}[:\t| ])?[ \t]{0,20}(?:class|def|async def|function|export|public"
+    rf"\n({_NUMBER_BEFORE}[ \t]{{0,20}}(?:class|def|async def|function|export|public"
     r"|struct|fn|func|interface|module|package) [^\n]{3,400})",
 )
 _COMES_OF = late_re(  # what a function comes to
-    r"\n((?:(?:Line )?[ \t]{0,8}\d{1,7}[:\t| ])?[ \t]{0,40}(?:raise|return|throw|yield|panic!?)\b[^\n]{0,400})"
+    rf"\n({_NUMBER_BEFORE}[ \t]{{0,40}}(?:raise|return|throw|yield|panic!?)\b[^\n]{{0,400}})"
 )
-_NUMBER = late_re(r"\A\s{0,8}(?:Line )?\d{1,7}(?:[:|\s]{1,8}|\Z)")
+_NUMBER = late_re(r"\A\s{0,8}(?:Line )?\d{1,7}(?:[:|→\s]{1,8}|\Z)")
 _TELLING = late_re(r"[^\W_]")
 _HEADER_CHARS = 60
 _MOST_NAMES, _MOST_USED = 3, 2

@@ -9,6 +9,7 @@ import re
 from typing import NamedTuple
 
 from trajcompress.processes.late_patterns import holds_any, late_re
+from trajcompress.transcript.line_numbers import NUMBER
 from trajcompress.transcript.summary_marks import is_cleared_line
 from trajcompress.transcript.text_protocols.observation_parts import (
     BEGIN_CHARS,
@@ -82,7 +83,7 @@ _SHAPED_LINE = late_re(  # a newline is found in a fraction of the time of the s
     r"|[1-5]\d\d[ -][A-Z][a-z]{1,20} [a-z]"  # of FTP and SMTP
     r"|(?:错误|錯誤|エラー|오류)[:：]|[-dlrwx]{10}\s"
     r"|(?:CREATE|ALTER|DROP|INSERT) (?:TABLE|INDEX|VIEW|UNIQUE|INTO) "
-    r"|total \d|\s{0,4}\d{1,6}[:|\t] ?"
+    rf"|total \d|\s{{0,5}}{NUMBER} ?"
     r"|(?:[\w.-]{1,60}/)+[\w.-]{1,60}$|[\[({<]"
     r"|\s{0,8}\"[\w-]{1,40}\":|\S{1,60}[=:]\S|(?:FAILED|PASSED) \S|[A-Za-z_][\w.]{0,30} = \S|(?:diff|\+\+\+|---"
     r"|@@) |=+ |\| "
