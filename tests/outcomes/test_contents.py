@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from told import ran, said
 
 from trajcompress.compaction.text.line import result_line
 from trajcompress.outcomes.action.actions import describe
@@ -136,3 +137,26 @@ def test_that_a_look_failed_is_told_though_its_reply_has_a_heading():
     assert told.said == "Error searching for 'harbour': (sqlite3.OperationalError) no such table: notes"
     notes = "# Notes\n\nThe harbour was closed.\n\n## Errors\nError: no such ship\n" + "More of the notes.\n" * 30
     assert not outcome(notes, "read_note", path="notes.md").failed
+
+
+@pytest.mark.parametrize(
+    ("command", "lines", "told"),
+    [
+        (
+            "search_file pad a.py",
+            [f"Line {n}:    x_{n} = pad(y, {n})" for n in range(10, 400, 17)],
+            "23 matches: Line 10: x_10 = pad(y, 10); Line 384: x_384 = pad(y, 384)",
+        ),
+        (
+            "search_dir pad",
+            [f"/r/lib/mod_{n}.py ({n % 5 + 1} matches)" for n in range(20)],
+            "23 matches: /r/lib/mod_0.py (1 matches); /r/lib/mod_19.py (5 matches)",
+        ),
+        ("search_dir pad", ["/r/a.py (23 matches)"], "/r/a.py (23 matches)"),
+    ],
+)
+def test_searches_of_swe_agent_tell_how_many_they_found_and_not_where_they_end(command, lines, told):
+    framed = ['Found 23 matches for "pad" in /r:', *lines, 'End of matches for "pad" in /r']
+    printed = "\n".join([*framed, "", "(Open file: n/a)", "(Current directory: /r)", "bash-$"])
+    assert said("\n".join(framed), ran(command)) == told
+    assert said(printed, ran(command)).startswith(told)

@@ -20,6 +20,7 @@ _NEXT = late_re(  # what harnesses ask for behind each result
     r"\n\s{0,8}(?:What's the next step that you will do\b[^\n]{0,80}|Give me one action\."
     r"|Are you sure you want to mark the task as complete\?[^\n]{0,200})\s{0,8}\Z"
 )
+_ENDS, _END_CHARS = late_re(r"\nEnd of matches for [^\n]{1,600}\Z"), 700  # of SWE-agent's searches
 _NAMED_CHARS = 1_000_000  # of a result that names its tool, and holds one text
 _WRAPPED = late_re(r"TextContent\(type='text', text=('|\")")
 _INNER = late_re(r'"type":\s*"text",\s*"text":\s*"')
@@ -49,6 +50,8 @@ def unwrap(text: str) -> str:
         text = text[: text.find(_ASKS_ON)]
     body = _unwrapped(text)
     body = body if body == text else _unwrapped(body)
+    if "\nEnd of matches for " in body[-_END_CHARS:]:
+        body = _ENDS.sub("", body.rstrip())
     return _NEXT.sub("", body) if "?" in body[-_NEXT_CHARS:] or body.endswith("action.") else body
 
 
