@@ -53,6 +53,17 @@ def turns_of(*texts):
         ),
         (
             (
+                "Found 2 files\n/r/a.py\n/r/b.py\n\n<system-reminder>\nThe list of todos is empty. Use the tool."
+                "\n</system-reminder>\n\n<system-reminder>\nThe file /r/c.py has changed.\n</system-reminder>\n"
+            ),
+            "Found 2 files /r/a.py /r/b.py",
+        ),
+        (
+            "<system-reminder>The file is empty.</system-reminder>",
+            "<system-reminder>The file is empty.</system-reminder>",
+        ),
+        (
+            (
                 "TOOL RESPONSE: \n---------------------\nAnswer: 34\n\nUSER'S INPUT\n--------------------\n\n"
                 "Okay, so what is the response to my last comment? If using information obtained from the tools"
             ),

@@ -32,6 +32,14 @@ def test_record_of_a_coding_agent_holds_what_the_rest_needs():
     assert section(text, "Files changed") == "- src/json/decoder.py"
 
 
+def test_of_a_request_what_the_harness_says_around_it_is_not_quoted():
+    context = "<system-reminder>\nNotes of the project: never more than 79 columns.\n</system-reminder>"
+    opened = "<environment_details>\n# Open tabs\nsrc/json/decoder.py\n</environment_details>"
+    said = [f"{context}\n{context}\nFix the decoder.", f"Now the <encoder>, too.\n\n{opened}", context, "Go on."]
+    text = extract(ask([say("user", each) for each in said], head=()))
+    assert text == f'{SUMMARY_PREFIX}\nRequests:\n- "Fix the decoder."\n- "Now the <encoder>, too."\n- "Go on."'
+
+
 def test_steps_stand_in_the_order_in_which_they_happened():
     steps = section(extract(ask()), "Steps")
     places = [

@@ -10,10 +10,9 @@ from typing import Any
 from trajcompress.outcomes.compact import parse
 from trajcompress.outcomes.reports.exits import exit_code
 from trajcompress.processes.late_patterns import late_re
+from trajcompress.transcript.notes import without_notes
 from trajcompress.transcript.text_protocols.observation_parts import in_observation
 
-_BESIDE = "<environment_details>"
-_BESIDE_END = "</environment_details>"
 _ASKS_ON = "\n\nUSER'S INPUT\n----"  # as LangChain's conversational agent does behind a result
 _NEXT_CHARS = 300
 _NEXT = late_re(  # what harnesses ask for behind each result
@@ -44,8 +43,7 @@ _SHOWN = late_re(
 
 def unwrap(text: str) -> str:
     """Take off what harness and protocol put around the tool's own words, and a tool around those of its shell."""
-    if (beside := text.rfind(_BESIDE)) > 0 and text.rstrip().endswith(_BESIDE_END):
-        text = text[:beside].rstrip()  # what an editor has open is said in each turn
+    text = without_notes(text) or text
     if _ASKS_ON in text:
         text = text[: text.find(_ASKS_ON)]
     body = _unwrapped(text)

@@ -101,7 +101,7 @@ def delimiter_for(data: str) -> str:
 
 def last_goal(head: tuple[Turn, ...]) -> str:
     """Return what the user last asked for in ``head``."""
-    asked = [turn for turn in head if is_request(turn) and turn.text.strip()]
+    asked = [turn for turn in head if is_request(turn) and request_text(turn).strip()]
     if not asked:
         return "(not given)"
     return render_turn(replace(asked[-1], text=request_text(asked[-1]), answers=(), in_text=False))

@@ -19,6 +19,7 @@ from typing import TypeAlias
 from msgspec.structs import replace
 
 from trajcompress.processes.late_patterns import late_re
+from trajcompress.transcript.notes import without_notes
 from trajcompress.transcript.summary_marks import without_summary
 from trajcompress.transcript.text_protocols.acted import Acted
 from trajcompress.transcript.text_protocols.actions import find_actions, shown_code
@@ -101,8 +102,8 @@ def without_aside(turn: Turn) -> str:
 
 
 def request_text(turn: Turn) -> str:
-    """Return what a person says in a turn that :func:`is_request`."""
-    return said_beside(turn) if turn.answers else turn.text
+    """Return what a person says in a turn that :func:`is_request`; nothing where a harness alone speaks."""
+    return without_notes(said_beside(turn) if turn.answers else turn.text)
 
 
 def demonstration_heading(text: str) -> int:
