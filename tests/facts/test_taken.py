@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trajcompress.facts.taken import words_taken
+from trajcompress.facts.taken import STRONG, words_taken
 
 PRICES = '{"regularMarketPrice": 6305.6, "targetMeanPrice": 306.07172, "trailingPE": 187.70857, "beta": 2.461}'
 
@@ -27,6 +27,43 @@ def test_figures_are_taken_from_where_they_were_rounded_from(said: str, figures:
     assert taken(PRICES, said) == figures
 
 
+@pytest.mark.parametrize(
+    ("told", "said", "form"),
+    [
+        ('{"paid": "2020-02-21"}', "It was paid on February 21, 2020.", "2020-02-21"),
+        ('{"paid": "2020-02-21"}', "It was paid on 21 Feb 2020.", "2020-02-21"),
+        ("Paid on Feb. 21, 2020.", "date=2020-02-21", "Feb. 21, 2020"),
+        ("Paid 02/21/2020", "date=2020-02-21", "02/21/2020"),
+        ('{"marketCap": 1058053095424}', "It is worth $1.06T.", "1058053095424"),
+        ('{"marketCap": 1058053095424}', "It is worth $1.06 trillion.", "1058053095424"),
+        ("worth $1.06 trillion", "It is worth $1.06T.", "1.06 trillion"),
+        ("sold 48,213 of them", "quantity=48213", "48,213"),
+        ('{"share": 0.45}', "That is 45 percent.", "0.45"),
+        ('{"profitMargins": 0.063829996}', "A margin of 6.38%.", "0.063829996"),
+    ],
+)
+def test_values_are_taken_from_where_they_stand_in_another_form(told: str, said: str, form: str):
+    assert form in taken(told, said)
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ('{"paid": "2020-12-21"}', "It was paid on February 21, 2020."),
+        ('{"marketCap": 1158053095424, "shares": 1060}', "It is worth $1.06T."),
+        ('{"share": 0.4501}', "That is 45%."),  # of few digits only what is exactly so
+        ("a commit 48213abc, 148,213 of them", "quantity=48213"),
+    ],
+)
+def test_other_values_are_not_taken_for_it(told: str, said: str):
+    assert not taken(told, said)
+
+
+def test_a_date_that_a_person_gave_is_not_taken_from_a_result():
+    turns = ["Book it for May 25, 2024.", '{"date": "2024-05-25", "flight": "HAT138"}', "date=2024-05-25 HAT138"]
+    assert words_taken(turns, [False, True, False], [False, False, True]) == {1: {"HAT138": STRONG}}
+
+
 def test_of_many_figures_those_are_found_that_are_said():
     result = " ".join(f"{number / 7:.6f}" for number in range(200_000))
     said = " ".join(f"{number / 7:.2f}" for number in range(0, 200_000, 9))
@@ -42,6 +79,13 @@ def test_a_figure_without_its_sign_is_no_other():
 def test_very_many_figures_that_an_agent_says_take_linear_time():
     said = " ".join(f"{number} and {number % 997}%" for number in range(100_000, 180_000))
     assert not words_taken(["nothing of it", said], [True, False], [False, True])
+
+
+@pytest.mark.cpu_seconds(30)  # quadratic work would take minutes
+def test_very_many_values_in_another_form_take_linear_time():
+    result = " ".join(f"{number}.5 on 2020-01-{number % 28:02}" for number in range(100_000))
+    said = " ".join(f"{number / 100:.2f} million, March {number % 28}, {number % 9999}" for number in range(100_000))
+    assert not taken(result, said)
 
 
 @pytest.mark.parametrize("written", ["n = 0x{}", "echo '{}' | xxd"])

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import chain
 
+from trajcompress.facts.forms import as_data, in_other_forms
 from trajcompress.facts.parts import Wanted
 from trajcompress.facts.quoted import QUOTED, by_result, quotes
-from trajcompress.facts.reading import Reader, mentions
+from trajcompress.facts.reading import Reader
 from trajcompress.facts.scripts import UNSPACED, foreign_words, letters
-from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.trajectory import Turn
 
 _IN_WORDS = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.@/")
 _EDGES = b"./-@"
 _TO_WORDS = bytes(byte if byte in _IN_WORDS else 32 for byte in range(256))
-_THOUSANDS = late_re(r",(?<=\d,)(?=\d{3}(?!\d))")  # a comma first, as it is searched for quickly
-_FIGURE = late_re(r"\d{1,12}\.\d{1,4}")
-_FIGURE_IN = late_re(r"(?<![\w.])\d{1,12}\.\d{1,18}(?![\w.])", re.ASCII)
-_MOST_SOUGHT = 40  # figures, and long words, that are looked for
-_ENCODED_CHARS = 40  # as of keys and encoded data, which may stand in a result with something else joined to them
-_LEAST_DIGITS = 3  # that a rounded figure is known by
-_MOST_FIGURES = 20_000  # of a result that are looked at
 _REMEMBERED = 1 << 14
 _REMEMBERED_CHARS = 64  # longer ones, such as encoded data, hardly come again
 _LONG_CHARS, _TITLE_CHARS, _NAME_CHARS, _FIGURE_CHARS = 6, 4, 3, 2
@@ -101,8 +93,8 @@ def words_taken(
 ) -> dict[int, Wanted]:
     """Return for each result the words that the agent says after it, and nobody but results said before.
 
-    A word that several results tell is taken from the last of them. A figure that none tells as it is said is taken
-    from where it was rounded from.
+    A word that several results tell is taken from the last of them. A value that none tells as it is said is taken
+    from where it stands in another form.
 
     Args:
         texts: what the turns of a row say.
@@ -126,49 +118,10 @@ def words_taken(
     for word, (_, weight) in said.items():
         if word in told:
             taken.setdefault(told[word], {})[word] = weight
-    untold = {word: index for word, (index, _) in said.items() if word not in told and word[0] <= "9"}
-    rounded = _rounded_from(texts, results, {word: index for word, index in untold.items() if _may_be_rounded(word)})
-    long = ((word, index) for word, (index, _) in said.items() if len(word) >= _ENCODED_CHARS and word not in told)
-    joined = _found_before(texts, results, {word: (index, word.removeprefix("0x")) for word, index in long})
-    for word, (index, figure) in rounded.items():
-        taken.setdefault(index, {})[figure] = said[word][1]
-    for index, figure in joined.values():
-        taken.setdefault(index, {})[figure] = QUOTED * len(figure)
+    untold = {word: index for word, (index, _) in said.items() if word not in told}
+    for index, form in in_other_forms(texts, results, untold):
+        taken.setdefault(index, {})[form] = max(STRONG, QUOTED * len(form))
     return dict(taken)
-
-
-def _may_be_rounded(word: str) -> bool:
-    return _FIGURE.fullmatch(word) is not None and len(word.lstrip("0.")) > _LEAST_DIGITS
-
-
-def _rounded_from(
-    texts: Sequence[str], results: Sequence[bool], said: Mapping[str, int]
-) -> dict[str, tuple[int, str]]:
-    """Return of which figure of the last result before it each figure that is ``said`` is a rounded one."""
-    wanted: dict[int, dict[str, list[str]]] = {}  # by how many decimals they have
-    for word in said:
-        decimals = len(word.partition(".")[2])
-        wanted.setdefault(decimals, {}).setdefault(f"{float(word):.{decimals}f}", []).append(word)
-    found: dict[str, tuple[int, str]] = {}
-    for index, text in enumerate(texts) if said else ():
-        for match in islice(_FIGURE_IN.finditer(text), _MOST_FIGURES) if results[index] else ():
-            for decimals, words in wanted.items():
-                for word in words.get(f"{float(match[0]):.{decimals}f}", ()):
-                    if index < said[word]:
-                        found[word] = index, match[0]
-    return found
-
-
-def _found_before(
-    texts: Sequence[str], results: Sequence[bool], words: Mapping[str, tuple[int, str]]
-) -> dict[str, tuple[int, str]]:
-    """Return the last result before each word that has it, as it may stand there, and that."""
-    found: dict[str, tuple[int, str]] = {}
-    for word, (index, bare) in islice(words.items(), _MOST_SOUGHT):
-        places = (place for place in range(index - 1, -1, -1) if results[place] and mentions(texts[place], bare))
-        if (place := next(places, None)) is not None:
-            found[word] = place, bare
-    return found
 
 
 def _said_first(
@@ -185,8 +138,7 @@ def _said_first(
             continue
         tokens = _tokens(text)
         seen(index, tokens)
-        if agent[index] and (plain := _THOUSANDS.sub("", text)) != text:
-            tokens |= _tokens(plain)
+        tokens |= _tokens(" ".join(as_data(text, figures=agent[index])))
         for word, weight in _telling(text, tokens):
             if word not in said:
                 said.add(word)
