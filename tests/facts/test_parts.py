@@ -52,3 +52,9 @@ def test_a_word_is_taken_from_the_last_result_that_tells_it_by_the_agent_who_say
     ]
     taken = words_taken(texts, [False, True, False, True, False], [False, False, True, False, True])
     assert {index: set(words) for index, words in taken.items()} == {1: {"HAT12"}, 3: {"1849", "gate_b"}}
+
+
+def test_a_line_is_not_told_besides_a_part_that_holds_it():
+    text = "import ast\nfrom core import sympify\nfrom dispatch import tell\n" + "pass\n" * 9
+    found = told(text, {"tell": 9.0, "core import sympify\nfrom dispatch import tell": 2.0})
+    assert found == ["from core import sympify\nfrom dispatch import tell"]

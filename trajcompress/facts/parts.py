@@ -86,7 +86,11 @@ def _parts_with(
         for others in told.values():
             for word in said & others.keys():
                 del others[word]
-    return sorted(chosen)
+    apart: list[Part] = []  # none stands within one that was chosen after it
+    for part in sorted(chosen, key=lambda each: (each.start, -each.end)):
+        if not apart or part.end > apart[-1].end:
+            apart.append(part)
+    return apart
 
 
 def _head_of(text: str, part: Part) -> Part | None:
