@@ -154,3 +154,10 @@ def test_of_one_function_that_is_shown_what_it_comes_to_is_told():
         "2911 def to_python(self) -> Series: … "
         '2933 raise ValueError("cannot be called with a date"); 2934 return Series(data)'
     )
+
+
+def test_what_is_needed_is_told_with_its_line_before_all_else_that_is_taken():
+    shown = "\n".join(f"step {number}: Pallas_{number} with Vesta_{number}" for number in range(90))
+    shown = f"{shown}\nthe run is {'kept ' * 9}as 7f31-ac\n"
+    taken = {f"{name}_{number}": 2.0 for number in range(90) for name in ("Pallas", "Vesta")}
+    assert "kept as 7f31-ac" in read(shown, None, ["7f31-ac"], taken=taken, most=600).said

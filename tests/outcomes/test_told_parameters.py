@@ -69,3 +69,11 @@ def test_what_a_result_repeats_of_the_call_is_not_told_again():
     said = read(json.dumps(data), describe("search", {"query": "a phone of 2024"}), later={"187": 2.0}).said
     assert "187" in said
     assert "a phone" not in said
+
+
+def test_a_tool_of_which_a_line_is_told_is_not_named_twice():
+    said = read(TOOLS, None, taken={"Adds": 1.5, "chart": 2.0}, most=600).said
+    assert said == (
+        "server_name: ppt, tool_name: open_it; mover, move_it;"
+        " - server_name: ppt; tool_name: add_chart; tool_description: Adds a chart."
+    )

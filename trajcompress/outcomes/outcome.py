@@ -69,6 +69,8 @@ _SNIPPET_CHARS = 100  # around one value that later turns use
 FAILED_CHARS = 240  # an error's reason may stand at its end
 _SHARE = 3  # of what may be said goes to the rest of a result where later turns use much of it
 
+_NEEDED = 8 * STRONG  # goes before all else that is taken, or it would stand behind that without its line
+
 _OPEN_FILE = late_re(r"\[File: ([^\s(]{1,300}) \((\d+) lines total\)\]")
 _LOOKS_UP = ("get", "list", "check", "describe", "poll", "status", "fetch", "read")
 _EDGE_CHARS = 2_000
@@ -120,7 +122,7 @@ def read(
     if nag := nag_of(held):
         return Outcome(whole_sentences(one_line(nag), most or limit) or shorten(one_line(nag), limit), failed=True)
     body = _without_echo(held, action)
-    wanted = {**taken, **(later if taken else {}), **dict.fromkeys(needed, 2 * STRONG)}
+    wanted = {**taken, **(later if taken else {}), **dict.fromkeys(needed, _NEEDED)}
     if len(body) <= _PARSED_CHARS and body[:1] in {"{", "["} and (data := _parsed(body)) is not None:
         return _of_json(data, action, {**later, **wanted}, limit, most)
     printed = uncoloured(body).replace("\r\n", "\n")
@@ -160,7 +162,8 @@ def read(
         ]
         if parts:
             if not (lined or report.failed or report.tests):  # what is told in full is not begun before that
-                left = [piece for piece in pieces if not any(piece.strip("… ") in part for _, part in parts)]
+                told = in_order(shown, parts, most)
+                left = [piece for piece in pieces if not _is_told(piece, told)]
                 apart = None if report.done else placed(shown, left, parts)
                 first, lined = begin(left, begun) if apart is None else "", _fitting(apart or [], room)
             is_begun = any(first.rstrip("…") in one_line(part) for _, part in parts)
@@ -262,6 +265,11 @@ def _fitting(lined: Sequence[tuple[int, str]], limit: int) -> list[tuple[int, st
         found.append((start, shorten(line, limit)))
         limit -= len(found[-1][1]) + 3
     return found
+
+
+def _is_told(piece: str, told: str) -> bool:
+    """Whether a text tells a piece of a result, or of an item of a list all values that it is named by."""
+    return all(value in told for value in piece.strip("… ").split(", "))
 
 
 def _parts(body: str, wanted: Wanted, said: str, most: int, needed: Sequence[str]) -> list[tuple[int, str]]:
