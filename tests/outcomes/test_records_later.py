@@ -148,3 +148,9 @@ def test_of_records_that_nobody_uses_all_are_named_before_one_is_told_whole():
     assert told == (
         "[(number=HAT130, leaves=10:00); (HAT131, 11:00); (HAT132, 12:00); (HAT133, 13:00); (HAT134, 14:00)]"
     )
+
+
+def test_a_record_that_is_needed_is_told_before_the_names_of_those_beside_it():
+    cards = {f"card_{n}918{n}": {"source": "card", "amount": 100 + n} for n in range(9)}
+    said = read(json.dumps({"id": 7, "cards": cards}), None, ["card_39183"], 60, most=100).said
+    assert "card_39183=(source=card, amount=103)" in said

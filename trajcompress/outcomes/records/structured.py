@@ -261,7 +261,8 @@ def _tell_columns(told: ToldValues, path: Path, table: _Table, most: int, seen: 
             cells[row] = _cells(children(record), {table.name} if repr(record) in seen else keys)
             size += sum(len(text) + 2 for _, text in cells[row])
     fits = size <= told.room(most) and (len(records) <= FEW or size <= _TABLE_CHARS)
-    for row in cells if fits else table.rows:
+    others = [row for row in cells if row not in table.rows] if fits else []
+    for row in (*sorted(table.rows), *others):
         for at, text in cells[row]:
             told.add((*row, at), text, most)
         record = repr(records[row[-1]][1])
