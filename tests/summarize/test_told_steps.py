@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from summed_up import ask, call, result, section, words
@@ -183,6 +184,18 @@ def test_what_failed_says_why_also_where_steps_are_told_in_short():
     steps = section(extract(ask(region, budget=500)), "Steps").splitlines()
     assert len(steps) > 5
     assert all(why in step for step in steps[1:])
+
+
+def test_what_is_needed_of_a_record_is_told_with_its_step_also_where_that_is_told_in_short():
+    who = {"name": {"first": "Ann", "last": "Lee"}, "address": {"street": "825 Laurel Lane", "city": "Houston"}}
+    cards = {f"card_{n}918{n}": {"source": "card", "amount": 100 + n} for n in range(9)}
+    region = [call(0, "get_user", id="ann_1"), result(0, json.dumps({**who, "cards": cards}))]
+    for n in range(1, 20):
+        region += [call(n, "bash", command=f"./check_{n}"), result(n, f"all is well with {n} " * 40)]
+    text = extract(replace(ask(region, budget=220), facts=("card_39183",)))
+    step = next(line for line in section(text, "Steps").splitlines() if "get_user" in line)
+    assert "card_39183=(source=card, amount=103)" in step
+    assert "Needed later" not in text
 
 
 def test_room_goes_to_many_steps_in_full_before_one_that_is_very_long():

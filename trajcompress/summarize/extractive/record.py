@@ -37,6 +37,7 @@ from trajcompress.transcript.text_protocols.written_calls import FINAL
 from trajcompress.transcript.trajectory import Turn
 
 _REPLY_CHARS, _SHORT_REPLY_CHARS = 260, 120
+_NEEDED_CHARS, _MOST_IN_SHORT = 40, 3  # for each of so many of what is needed
 _STEP_CHARS, _SHORT_SAID_CHARS, _SHORT_FAILED_CHARS, _SHORT_LABEL_CHARS = 300, 60, 120, 60
 _CHANGE_LABEL_CHARS = CHANGE_CHARS + 20  # with its marks
 _MOST_STEP_CHARS = 1_400  # where kept turns take so much from a result, or quote it
@@ -62,6 +63,7 @@ class _Told(Struct):
     uses: float  # of it by kept turns, in facts
     times: int = 1
     files: tuple[str, ...] = ()  # changed
+    needed: str = ""  # what is told of it in short, where that are not its first words
 
 
 def write(request: SummaryRequest) -> Record:
@@ -100,6 +102,8 @@ def _told(
             outcome = read(step.result, action, needed, _STEP_CHARS, repeated, later=ahead, taken=used, most=most)
         label = label_of(action, step.name, change_chars=_CHANGE_LABEL_CHARS, full=True)
         told = _Told(step, label, outcome, len(needed) + _uses(taken, step))
+        if needed and outcome:
+            told.needed = _needed_in_short(step, outcome, needed, repeated)
         told.files = _changed_files(action, outcome, opened)
         if told.files and action and action.edits_open_file:
             told.label += _in_file(told)
@@ -110,6 +114,16 @@ def _told(
         else:
             found.append(told)
     return found
+
+
+def _needed_in_short(step: Step, outcome: Outcome, needed: Sequence[str], repeated: Repeated) -> str:
+    """Say in short what is needed of a result, where its first words do not; of an edit these say that it was made."""
+    action = step.action
+    if (action and action.change) or len(facts_in(needed, _brief(outcome, action))) == len(needed):
+        return ""
+    most = _SHORT_SAID_CHARS + _NEEDED_CHARS * min(len(needed), _MOST_IN_SHORT)
+    said = read(step.result or "", action, needed, _SHORT_SAID_CHARS, repeated, most=most).said
+    return without_folders(said, action)
 
 
 def _uses(taken: Mapping[int, Wanted], step: Step) -> float:
@@ -242,8 +256,7 @@ def _forms(each: _Told) -> tuple[str, ...]:
     if not each.outcome.failed:  # of what failed the whole path may be why
         said = _without_file(without_folders(said, action), action)
     full = written(each.label + times, Outcome(said, each.outcome.size))
-    most = _SHORT_FAILED_CHARS if each.outcome.failed else _SHORT_SAID_CHARS
-    brief = Outcome(_brief(said, action, most), each.outcome.size)
+    brief = Outcome(each.needed or _brief(Outcome(said, failed=each.outcome.failed), action), each.outcome.size)
     suffix = _in_file(each) if each.label.endswith(_in_file(each)) else ""
     spare = max(_SHORT_SAID_CHARS - len(brief.said), 0) if action and action.change else 0
     short = written(label_of(action, each.step.name, _SHORT_LABEL_CHARS + spare, full=True) + suffix + times, brief)
@@ -260,8 +273,9 @@ def _without_file(said: str, action: Action | None) -> str:
     return said
 
 
-def _brief(said: str, action: Action | None, most: int) -> str:
+def _brief(outcome: Outcome, action: Action | None) -> str:
     """Say the first of what was said, in whole lines; of an edit no more than that it was made."""
+    said, most = outcome.said, _SHORT_FAILED_CHARS if outcome.failed else _SHORT_SAID_CHARS
     first, *others = _PARTS.split(said)
     others = [] if action and action.change else others
     end = len(first)
