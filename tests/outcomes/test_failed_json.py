@@ -254,3 +254,18 @@ def test_reasons_are_texts_of_the_result(data):
     texts = [" ".join(text.split()) for text in strings(data)]
     for reason in reasons_in(data):
         assert any(reason == text or reason.endswith(f": {text}") for text in texts)
+
+
+@pytest.mark.parametrize(
+    ("tool", "status", "failed"),
+    [
+        ("cancel_reservation", "cancelled", False),
+        ("book_reservation", "cancelled", True),
+        ("decline_offer", "DECLINED", False),
+        ("update_offer", "declined", True),
+        ("block_user", "blocked", False),
+    ],
+)
+def test_a_state_that_was_asked_for_is_no_failure(tool: str, status: str, failed: bool):
+    held = {"id": "S61", "legs": [{"flight": "H1", "price": 3}], "status": status, "note": "as told " * 40}
+    assert read(json.dumps(held), action(tool, id="S61")).failed is failed

@@ -182,7 +182,7 @@ def _parsed(body: str) -> dict[str, Any] | list[Any] | None:
 
 
 def _of_json(data: Any, action: Action | None, wanted: Wanted, limit: int, most: int) -> Outcome:
-    asked = action.target if action else ""
+    asked = f"{action.name} {action.target}" if action else ""
     looked_up = action is not None and (action.kind == "read" or action.name.startswith(_LOOKS_UP))
     makes = action is not None and action.kind == "change"
     return Outcome(*read_structured(data, wanted, limit, most, asked, looked_up=looked_up, makes=makes))

@@ -54,7 +54,8 @@ def read_structured(
     why, beside = failure_in(data, limit)
     if why:
         return _with_rest(shorten(why, 2 * limit), beside, asks, limit, most), "", True
-    failed = isinstance(data, dict) and (_says_failed(data, looked_up=looked_up) or (makes and _is_undone(data)))
+    undone = makes and isinstance(data, dict) and _is_undone(data, asked)
+    failed = undone or (isinstance(data, dict) and _says_failed(data, looked_up=looked_up))
     if failed and not any(isinstance(each, dict | list) and each for each in data.values()):
         return shorten(f"failed: {one_line(compact(data, 2 * limit))}", 2 * limit), "", True
     if failed_records := failures(data, limit):
@@ -99,10 +100,11 @@ def _says_failed(data: dict[str, Any], *, looked_up: bool) -> bool:
     return status == "error" or (status in {"failed", "failure"} and not (looked_up and others))
 
 
-def _is_undone(data: dict[str, Any]) -> bool:
-    """Whether what was to be changed is not: somebody said no, or nothing of it was written."""
+def _is_undone(data: dict[str, Any], asked: str) -> bool:
+    """Whether what was to be changed is not: somebody said no, which was not asked for, or nothing was written."""
     nothing = (value for key, value in data.items() if _WRITTEN.search(key))
-    return _REFUSED.search(str(data.get("status", ""))) is not None or any(
+    refused = _REFUSED.search(str(data.get("status", "")))
+    return (refused is not None and refused[0].lower() not in asked.lower()) or any(
         value in (0, "0") or _is_false(value) for value in nothing
     )
 

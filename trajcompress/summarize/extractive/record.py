@@ -117,7 +117,7 @@ def _told(
 
 
 def _needed_in_short(step: Step, outcome: Outcome, needed: Sequence[str], repeated: Repeated) -> str:
-    """Say in short what is needed of a result, where its first words do not; those of an edit say that it was made."""
+    """Say in short what is needed of a result, where its first words do not; an edit was made, that is all."""
     action = step.action
     if (action and action.change) or len(facts_in(needed, _brief(outcome, action))) == len(needed):
         return ""
