@@ -131,6 +131,16 @@ def test_a_list_that_is_begun_does_not_pass_for_all_of_it():
     assert all("…" in line for line in steps)
 
 
+def test_a_record_that_is_told_in_short_ends_behind_a_whole_value():
+    home = {"street": "825 Laurel Lane", "suite": "Suite 595", "city": "Houston"}
+    region = []
+    for n in range(12):
+        record = {"name": f"Ann Lee {n}", "home": home, "remarks": [f"it is said {'again ' * 9}that {n}"] * 4}
+        region += [call(n, "get_user", id=f"u_{n}"), result(n, json.dumps(record))]
+    steps = [line for line in section(extract(ask(region, budget=260)), "Steps").splitlines() if "→" in line]
+    assert "- get_user u_3 → name=Ann Lee 3, …" in steps
+
+
 @pytest.mark.parametrize(
     ("limit", "told"),
     [

@@ -18,6 +18,7 @@ _MARK_CHARS = 14  # of how many more there are
 _BEFORE_ALL = 1 << 40
 _NOTE, _NOTE_CHARS = -1, 20  # where among records it stands, and what it takes besides
 _MORE = late_re(r"; … (\d{1,9}) more\Z")
+_FIELD = late_re(r"\w[\w.-]{0,60}=[^\s=]")  # as a record begins
 _CLOSES = {"[": "]", "(": ")"}
 
 _Node: TypeAlias = dict[int, Any]  # what is told of each child: its text, or a node of its own
@@ -221,23 +222,31 @@ def _records(node: _Node, value: Any) -> str:
     return f"[{marked}]" if isinstance(value, list) else f"({marked})"
 
 
-def closed_list(short: str, said: str) -> str:
-    """Close a list that was cut, and say how many more there are: one record alone would seem to be the only one.
+def closed(short: str, said: str) -> str:
+    """End a record that was cut behind its last whole value, and a list with how many more there are.
+
+    One record alone would seem to be the only one.
 
     Args:
         short: how something said begins, cut behind a whole value or, with an ellipsis, amid one.
         said: all of it, as :meth:`ToldValues.line` writes it.
 
-    >>> closed_list("[(id=1, total=20.0)", "[(id=1, total=20.0); (2, 30.0); (3, 5.5); … 4 more]")
+    >>> closed("[(id=1, total=20.0)", "[(id=1, total=20.0); (2, 30.0); (3, 5.5); … 4 more]")
     '[(id=1, total=20.0); … 6 more]'
+    >>> closed("id=1, home=(city=Mosj…", "id=1, home=(city=Mosjøen, zip=8656), age=3")
+    'id=1, …'
     """
     inside: list[str] = []  # brackets that are open
-    end = len(short.removesuffix("…"))
-    for sign in said[:end]:
+    end, whole = len(short.removesuffix("…")), 0
+    for at, sign in enumerate(said[:end]):
         if sign in _CLOSES:
             inside.append(sign)
         elif inside and sign == _CLOSES[inside[-1]]:
             inside.pop()
+        elif sign == "," and not inside:
+            whole = at
+    if _FIELD.match(said) and whole and short.endswith("…"):
+        return f"{said[:whole]}, …"
     if inside[:1] != ["["] or not said.startswith(short[:end]):
         return short
     more, depth = 0, len(inside)

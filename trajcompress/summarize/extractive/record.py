@@ -21,7 +21,7 @@ from trajcompress.outcomes.action.change import CHANGE_CHARS
 from trajcompress.outcomes.compact import parse
 from trajcompress.outcomes.outcome import Outcome, read
 from trajcompress.outcomes.printed.furniture import Repeated
-from trajcompress.outcomes.records.told_values import closed_list
+from trajcompress.outcomes.records.told_values import closed
 from trajcompress.outcomes.steps import Step, label_of, steps_of, without_folders, written
 from trajcompress.outcomes.text import clip, one_line, shorten, whole_sentences
 from trajcompress.processes.late_patterns import late_re
@@ -284,7 +284,7 @@ def _brief(outcome: Outcome, action: Action | None) -> str:
         if end_of_other > most:
             break
         end = end_of_other
-    told = closed_list(shorten(said[:end], most), said)
+    told = closed(shorten(said[:end], most), said)
     looks = action is not None and action.kind in {"read", "idle"}
     begun = looks and end < len(said) and not told.endswith(("…", "]"))  # a list that is begun is not to pass for all
     return f"{told}{_AND_SO_ON}" if begun else told
