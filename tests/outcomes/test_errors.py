@@ -93,3 +93,18 @@ def test_of_the_calls_that_led_to_an_error_no_more_is_told_than_the_last_line_of
     assert said == f"{told}; response = client.create_pool("
     needed = read(printed, describe("bash", {"command": "python run.py"}), ["_api_call"], taken=used, most=900).said
     assert "_api_call" in needed
+
+
+def test_an_error_is_placed_by_the_traceback_that_it_ends_and_by_no_earlier_one():
+    printed = (
+        f'ERROR: test_a (t.A)\n{"-" * 70}\nTraceback (most recent call last):\n  File "/w/t.py", line 7, in test_a\n'
+        "    import ledger\nModuleNotFoundError: No module named 'ledger'\n\n"
+        f"{'=' * 70}\nFAIL: test_b (t.A)\n{'-' * 70}\nTraceback (most recent call last):\n"
+        '  File "/w/t.py", line 5, in test_b\n    self.assertEqual(1, 2)\nAssertionError: 1 != 2\n'
+    )
+    assert errors(printed) == [
+        "ERROR: test_a (t.A)",
+        "ModuleNotFoundError: No module named 'ledger' (/w/t.py:7)",
+        "FAIL: test_b (t.A)",
+        "AssertionError: 1 != 2 (/w/t.py:5)",
+    ]

@@ -237,9 +237,11 @@ def last_errors(found: Sequence[str], rejected: str) -> list[str]:
 
 
 def _raised_at(text: str, end: int) -> str:
-    """Return where an exception was raised: the last frame of the code at hand, else the last of all."""
+    """Return where an exception was raised that ends a traceback: its last frame of the code at hand, else of all."""
     start = text.rfind(TRACEBACK, max(end - _TRACEBACK_CHARS, 0), end)
-    frames = _FRAME.findall(text, start, end) if start >= 0 else []
+    inside = text[start:end].splitlines()[1:] if start >= 0 else []
+    is_its_own = all(line[:1].isspace() for line in inside)  # a line that is not indented ends a traceback
+    frames = _FRAME.findall(text, start, end) if inside and is_its_own else []
     own = [frame for frame in frames if not _INSTALLED.search(frame[0])] or frames
     return f" ({own[-1][0]}:{own[-1][1]})" if own else ""
 
