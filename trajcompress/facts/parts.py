@@ -93,6 +93,23 @@ def _parts_with(
     return apart
 
 
+def best_parts(text: str, wanted: Wanted, most: int) -> Sequence[Part]:
+    """Return the few parts of a text that tell most of what is wanted, in their order.
+
+    A name or a figure tells of where it stands though others have it, too; a word that many parts have tells of none.
+    """
+    told: dict[Part, float] = {}
+    named: set[Part] = set()
+    for word in [word for word in wanted if word in text]:
+        parts, count = _parts_of(text, word)
+        for part in parts if len(parts) == count else ():
+            told[part] = told.get(part, 0.0) + wanted[word] / count
+            if wanted[word] >= LEAST:
+                named.add(part)
+    telling = (part for part, weight in told.items() if weight >= LEAST or part in named)
+    return sorted(sorted(telling, key=lambda part: (-told[part], part))[:most])
+
+
 def _head_of(text: str, part: Part) -> Part | None:
     """Return the line that an indented one belongs to: of a record its first, of code what it stands in."""
     lowest = max(part.start - _HEAD_WITHIN, 0)

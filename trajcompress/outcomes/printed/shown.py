@@ -64,7 +64,7 @@ _MENU_HINTS = ("ctions", "CTIONS", "ommands", "COMMANDS", "oves", "MOVES")
 
 def listed(body: str, later: Later) -> list[tuple[int, str]]:
     """Return lines of a file that is shown, with places: what later turns take up, then what it defines first."""
-    used = [(each.start, each.part) for each in lines_used(body, later, _MOST_USED, code=True)]
+    used = [(each.start, each.part) for each in lines_used(body, later, _MOST_USED)]
     defined = [(match.start(), match[1]) for match in islice(_CODE.finditer(f"\n{body}"), _MOST_NAMES)]
     if defined and len(defined) < _MOST_NAMES:  # what is shown is the body of one or two
         ends = ((match.start() + 1, match[1]) for match in _COMES_OF.finditer(body, defined[0][0]))
