@@ -130,19 +130,11 @@ def _tell(told: ToldValues, path: Path, value: Any, asked: Asked, room: int, *, 
         text = one_line(_text(value))
         most = most if " " in text else _VALUE_CHARS
         return told.add(path, whole_sentences(text, most) or shorten(text, most), room)
-    whole = compact([_without_addresses(value)], _WHOLE_CHARS + 2)[1:-1]
+    whole = compact([value], _WHOLE_CHARS + 2)[1:-1]
     if not are_records(value) and "…" not in whole and len(whole) <= _WHOLE_CHARS:
         return told.add(path, whole, room)
     tell_rest(told, path, value, asked, room)
     return path in told
-
-
-def _without_addresses(value: Any) -> Any:
-    """Return an object without addresses of pages and pictures, and what machines know it by, if it has others."""
-    if not isinstance(value, dict):
-        return value
-    held = {key: item for key, item in value.items() if not (isinstance(item, str) and _ADDRESS.fullmatch(item))}
-    return held or value
 
 
 def _tell_fields(told: ToldValues, path: Path, value: Any, asked: Asked, room: int) -> None:
@@ -151,24 +143,12 @@ def _tell_fields(told: ToldValues, path: Path, value: Any, asked: Asked, room: i
     for at, (key, item) in enumerate(children(value)[:_MOST_FIELDS]):
         text = "" if isinstance(item, dict | list) else _text(item)
         if (*path, at) not in told and not is_empty(item) and not asked.says(text):
-            size = len(text) or (_CELL_CHARS if are_records(item) else 0) + _is_bare(item)
+            size = len(text) or (_CELL_CHARS if are_records(item) else 0)
             ranked.append((_rank(key, item, text, asked), size, at, item))
     for rank, _, at, item in sorted(ranked, key=lambda each: each[:3]):
         if told.room(room) < LEAST_CHARS // 2 or (rank == _LAST and told):
             break
         _tell(told, (*path, at), item, asked, room, most=max(told.room(room) - _CELL_CHARS, _VALUE_CHARS))
-
-
-def _is_bare(item: Any) -> bool:
-    """Whether records that stand side by side hold one value each, of which many say little."""
-    return are_records(item) and len(item) > FEW and all(len(each) == 1 for _, each in children(item))
-
-
-def _holds_unlike(records: Any) -> bool:
-    """Whether the status of one of some records is unlike the others'."""
-    rows = children(records)
-    columns = _columns((), rows, None) if len(rows) >= _LEAST_ROWS else {}
-    return bool(_unlike((columns[key] for key in _states(columns, rows, None)), (), len(rows)))
 
 
 def _states(
@@ -183,7 +163,7 @@ def _states(
 def _rank(key: str, item: Any, text: str, asked: Asked) -> int:
     """Say how little a value tells: an id serves to ask for more, which is wanted if somebody does."""
     if not text:
-        return _rank_of_container(item)
+        return 2 if are_records(item) else 3
     tells = _STATE.search(key) and text.replace("_", "").isalpha() and text.lower() not in _USUAL_STATES
     explains = _REASON.search(key) and text.lower() not in _SAYS_NOTHING
     made = asked.makes and _ID.search(key)
@@ -194,12 +174,6 @@ def _rank(key: str, item: Any, text: str, asked: Asked) -> int:
     machines = _ADDRESS.fullmatch(text) or _ID.search(key) or _STORED.search(key)
     done = text == "true" and key.lower() in _DONE
     return _LAST if machines or done or len(text) > _VALUE_CHARS else 1
-
-
-def _rank_of_container(item: Any) -> int:
-    if not are_records(item) or _is_bare(item):
-        return 3
-    return 0 if _holds_unlike(item) else 2
 
 
 def _tell_table(told: ToldValues, path: Path, value: Any, asked: Asked, room: int) -> None:
@@ -218,8 +192,6 @@ def _tell_table(told: ToldValues, path: Path, value: Any, asked: Asked, room: in
     room_of_unlike = room - names if names <= told.room(room) else room
     unlike = _unlike((columns[key] for key in states), path, len(rows)) or _not_nothing(columns, path, len(rows))
     _tell_unlike(told, columns, unlike, asked, room_of_unlike)
-    if states and len(rows) >= _LEAST_ROWS and sizes.get(name or "", 0) + sizes[states[0]] > told.room(room):
-        told.note(path, _counted(states[0], columns[states[0]].values(), len(rows)), room)
     ranked = sorted(
         (
             _column_rank(key, name, [*cells.values()], len(rows), asked),
@@ -295,13 +267,6 @@ def _not_nothing(columns: Mapping[str, Mapping[Path, str]], path: Path, rows: in
         ):
             return others
     return set()
-
-
-def _counted(key: str, cells: Collection[str], rows: int) -> str:
-    """Count records by their status, how many have which."""
-    counts = Counter(cells)
-    counts["none"] += rows - len(cells)
-    return f"{key}: {', '.join(f'{times} × {word}' for word, times in counts.most_common() if times)}"
 
 
 def _long(rows: Iterable[tuple[str, Any]]) -> set[str]:

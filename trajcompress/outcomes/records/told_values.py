@@ -16,7 +16,6 @@ FEW = 4
 
 _MARK_CHARS = 14  # of how many more there are
 _BEFORE_ALL = 1 << 40
-_NOTE, _NOTE_CHARS = -1, 20  # where among records it stands, and what it takes besides
 _MORE = late_re(r"; … (\d{1,9}) more\Z")
 _FIELD = late_re(r"\w[\w.-]{0,60}=[^\s=]")  # as a record begins
 _CLOSES = {"[": "]", "(": ")"}
@@ -83,13 +82,6 @@ class ToldValues:
     def put_first(self, record: Path) -> None:
         """Write a record before those beside it, as a line may be cut behind the first."""
         self._first.add(record)
-
-    def note(self, path: Path, text: str, room: int) -> None:
-        """Say something of a list of records before these, where it has room."""
-        if self._size + len(text) + _NOTE_CHARS <= room:
-            self._values[*path, _NOTE] = text
-            self._paid.add(path)
-            self._size += len(text) + _NOTE_CHARS
 
     def _order(self, path: Path) -> Path:
         """Return by what a value is sorted."""
@@ -206,9 +198,7 @@ def _records(node: _Node, value: Any) -> str:
     first = True
     for position, told in node.items():
         label, text = inside[position][0], ""
-        if position == _NOTE and isinstance(told, str):
-            label, text = "", told
-        elif position in rows:
+        if position in rows:
             cells = rows[position]
             keys = [*shared, *(key for key in cells if key not in shared)]
             bare = [] if first or (label and len(keys) == 1) else shared
@@ -217,7 +207,7 @@ def _records(node: _Node, value: Any) -> str:
         elif told:
             text = _written(told, inside[position][1])
         said.append(f"{label}={text}" if label and text else label or text)
-    more = len(inside) - len(node.keys() - {_NOTE})
+    more = len(inside) - len(node)
     marked = "; ".join([*said, *([f"… {more} more"] if more else [])])
     return f"[{marked}]" if isinstance(value, list) else f"({marked})"
 
