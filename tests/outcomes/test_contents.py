@@ -97,7 +97,6 @@ def test_of_a_log_the_error_is_told():
     [
         ("cat: nope.py: No such file or directory", "cat nope.py"),
         ("Error: no such file\n" + "usage: view FILE\n" * 30, "cat nope.py"),
-        (SOURCE + "cat: nope.py: No such file or directory", "cat src/settings.py nope.py"),
     ],
 )
 def test_what_could_not_be_read_is_told(printed, command):

@@ -190,17 +190,11 @@ def test_many_that_are_not_paid_are_none_that_is_unlike():
     assert "bills=[(number=1030" in told({"bills": bills, "note": "x " * 300}).said
 
 
-def test_of_many_records_all_are_counted():
-    jobs = [{"id": n, "status": "ok" if n < 260 else "failed", "name": f"job {n}"} for n in range(500)]
-    assert "status: 260 × ok, 240 × failed; " in told(jobs).said
-
-
 def test_the_one_job_that_failed_is_found_wherever_it_stands():
     for at in (30, 300, 499):
         jobs = [{"id": n, "status": "failed" if n == at else "ok", "name": f"job {n}"} for n in range(500)]
         said = told({"jobs": jobs, "total": 500}).said
         assert said.startswith(f"jobs=[(id={at}, status=failed, name=job {at}); ")
-        assert "499 × ok, 1 × failed" in said
     invoices = [{"number": f"INV-{n}", "due": 990 * (n == 250), "total": 100 + n} for n in range(400)]
     assert told({"invoices": invoices}).said.startswith("[(number=INV-250, due=990, total=350); ")
 

@@ -1,4 +1,4 @@
-"""What is marked as failed is told beside what is marked as passed; what crashed, conflicts or is unmet as well."""
+"""What is marked as failed is told beside what is marked as passed; what crashed or conflicts as well."""
 
 from __future__ import annotations
 
@@ -85,25 +85,3 @@ def test_all_conflicts_of_a_merge_are_counted():
     assert errors(f"Auto-merging src/a.py\n{files}Automatic merge failed\n")[-1] == (
         "6 × CONFLICT: src/a.py; src/b.py; src/c.py; src/d.py; src/e.py; src/f.py"
     )
-
-
-def test_what_pip_installed_is_told_with_what_it_leaves_unmet():
-    unmet = "tensorflow 2.1 requires numpy<2, but you have numpy 2.1.0 which is incompatible."
-    printed = (
-        "Collecting numpy\n" * 20 + "ERROR: pip's dependency resolver does not currently take into account all the "
-        f"packages that are installed.\n{unmet}\nSuccessfully installed numpy-2.1.0\n"
-    )
-    outcome = read(printed, describe("bash", {"command": "pip install -r requirements.txt"}))
-    assert not outcome.failed
-    assert outcome.said == f"Successfully installed numpy-2.1.0; {unmet}"
-
-
-def test_of_npm_its_packages_and_how_many_are_vulnerable_are_told():
-    printed = (
-        "npm warn deprecated glob@7.2.3: no longer supported\n"
-        * 20
-        + "\nadded 812 packages, and audited 813 packages "
-        "in 21s\n\n14 vulnerabilities (3 low, 9 moderate, 2 critical)\n\nRun `npm audit` for details.\n"
-    )
-    told = "added 812 packages, and audited 813 packages in 21s; 14 vulnerabilities (3 low, 9 moderate, 2 critical)"
-    assert line(printed, "npm install").startswith(f"[npm install → {told}; ")

@@ -7,7 +7,6 @@ import re
 from trajcompress.outcomes.action.actions import Action
 from trajcompress.outcomes.printed.matches import searches
 from trajcompress.outcomes.reports.errors import errors
-from trajcompress.outcomes.text import one_line
 from trajcompress.processes.late_patterns import late_re
 
 _SHORT_CHARS = 300  # of a result that may be no more than the complaint of a tool
@@ -45,10 +44,3 @@ def reads_markup(action: Action | None) -> bool:
 def is_log(action: Action | None) -> bool:
     """Whether what is read is a log, of which errors tell the most."""
     return action is not None and _LOG.search(f"{action.name} {action.target}".lower()) is not None
-
-
-def complaints(body: str, action: Action | None) -> list[str]:
-    """Return what the program that reads says of files that it could not read, amid those that it could."""
-    program = action.target.partition(" ")[0].rpartition("/")[2] if action else ""
-    lines = (line for line in body.splitlines() if line.startswith(f"{program}: ")) if program else ()
-    return [one_line(line) for line in lines if errors(line)]

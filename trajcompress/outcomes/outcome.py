@@ -13,10 +13,9 @@ from trajcompress.facts.reading import mentions
 from trajcompress.facts.taken import STRONG
 from trajcompress.outcomes.action.actions import Action
 from trajcompress.outcomes.compact import parse, parse_cut
-from trajcompress.outcomes.contents import complaints, is_code, is_content, is_log, reads_markup
+from trajcompress.outcomes.contents import is_code, is_content, is_log, reads_markup
 from trajcompress.outcomes.page import is_page, visible
 from trajcompress.outcomes.printed.furniture import NOTHING_REPEATED, Repeated, telling_lines
-from trajcompress.outcomes.printed.known_forms import unmet
 from trajcompress.outcomes.printed.later import lines_used
 from trajcompress.outcomes.printed.reasons import own_lines, reasons
 from trajcompress.outcomes.printed.screen import PAGE_CHARS, with_title
@@ -235,9 +234,7 @@ def _report(
             is_told = any(line.rstrip("…") in piece or piece in line for piece in pieces)
             pieces += [] if is_told or leads_to_error(line) else [line]
     is_done = done is not None and not pieces
-    return _Report(
-        [one_line(done[0]), *unmet(body)] if done and is_done else pieces, failed, bool(tests), is_done, listing
-    )
+    return _Report([one_line(done[0])] if done and is_done else pieces, failed, bool(tests), is_done, listing)
 
 
 def _reported(
@@ -245,7 +242,7 @@ def _reported(
 ) -> tuple[list[str], RunReport]:
     """Return errors and the report of a test run; of what a file holds only where that is a log."""
     if held and not is_log(action):
-        return complaints(body, action), NO_REPORT
+        return [], NO_REPORT
     ran = read_report(whole, anywhere=action is not None and action.kind == "run")
     return [] if listing and TRACEBACK not in body else errors(body), ran
 

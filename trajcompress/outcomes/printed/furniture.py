@@ -32,7 +32,6 @@ _KEY_CHARS, _READ_CHARS = 60, 80  # numbers may be longer in one than in another
 _LINES = 30  # at the beginning and at the end of a result
 _OFTEN = 3
 
-_LEAD_IN = late_re(r"\w[^\n(){}=<>]{2,400}:")
 _LABEL = late_re(r"(?:[-*+•] )?[^\s\d=:;.!?]{1,24}(?: [^\s\d=:;.!?]{1,20}){0,2}")
 _SENTENCE_SPACES, _LEAST_SENTENCES = 6, 3
 
@@ -96,7 +95,7 @@ def telling_lines(
             own.append(found[-1])
     bare = (each if (text := unlinked(each)) == each else one_line(text) for each in own or found)
     shown = list(filter(None, bare))
-    return _without_labels(_without_lead_in(shown))
+    return _without_labels(shown)
 
 
 def _is_noise(line: str) -> bool:
@@ -105,14 +104,6 @@ def _is_noise(line: str) -> bool:
     if _UNREADABLE in line and line.count(_UNREADABLE) > _MOST_UNREADABLE * len(line):
         return True
     return line.rstrip("*").endswith(":") and _LEADS_IN.fullmatch(line) is not None
-
-
-def _without_lead_in(lines: list[str]) -> list[str]:
-    """Drop first lines that only announce what comes; code that ends so has signs."""
-    first = 0
-    while first < len(lines) - 1 and _LEAD_IN.fullmatch(lines[first]):
-        first += 1
-    return lines[first:]
 
 
 def _without_labels(lines: list[str]) -> list[str]:

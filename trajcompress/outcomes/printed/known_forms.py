@@ -32,30 +32,13 @@ _FIRST_BAD = late_re(
 )
 _LOST = late_re(r"^==\d{1,9}== (\d[^\n]{0,120} definitely lost)\b[^\n]{0,80}$", re.MULTILINE)
 _OWN_FRAME = late_re(r"\n==\d{1,9}== {2,8}(?:at|by) 0x\w{1,16}: (\S{1,200} \(\S{1,200}:\d{1,7}\))")
-_UNMET = late_re(r"^(\S{1,100} \S{1,40} requires [^\n]{1,120}, but you(?:'ll)? have [^\n]{1,160})$", re.MULTILINE)
-_OF_NPM = late_re(
-    r"^((?:added|removed|changed|up to date)\b[^\n]{0,160}\baudited [^\n]{1,60}|\d{1,5} (?:\w{1,10} severity )?"
-    r"vulnerabilit(?:y|ies)\b[^\n]{0,80})$",
-    re.MULTILINE,
-)
 _BEGIN_CHARS = 240
 _MOST_OUTPUTS = 4
 
 
 def known_form(body: str) -> list[str]:
     """Return what a text tells whose form is known; nothing of another."""
-    told = shop_page(body) or _commits(body) or _verdict(body) or _query_plan(body) or _found(body) or _screen(body)
-    return told or _installed(body)
-
-
-def unmet(body: str) -> list[str]:
-    """Return what pip says of requirements that what it installed does not meet."""
-    return [one_line(each) for each in _UNMET.findall(body)[:2]] if " requires " in body else []
-
-
-def _installed(body: str) -> list[str]:
-    """Return what npm says at last: how many packages there are, and how many of them are vulnerable."""
-    return [one_line(each) for each in _OF_NPM.findall(body)] if "audited " in body else []
+    return shop_page(body) or _commits(body) or _verdict(body) or _query_plan(body) or _found(body) or _screen(body)
 
 
 def _verdict(body: str) -> list[str]:
