@@ -108,3 +108,16 @@ def test_an_error_is_placed_by_the_traceback_that_it_ends_and_by_no_earlier_one(
         "FAIL: test_b (t.A)",
         "AssertionError: 1 != 2 (/w/t.py:5)",
     ]
+
+
+def test_errors_are_told_in_their_order_as_the_first_leads_to_others():
+    printed = (
+        "error: failed to run custom build command for `openssl-sys`\n"
+        + "  cargo:rerun-if-changed=build.rs\n" * 30
+        + "\n"
+        "error: failed to compile `sqlx-cli`\n\nerror: installation failed, see above\n"
+    )
+    ran = describe("bash", {"command": "cargo install sqlx-cli"})
+    assert read(printed, ran).said.startswith(
+        "error: failed to run custom build command for `openssl-sys`; error: failed to compile `sqlx-cli`; error: "
+    )

@@ -214,7 +214,7 @@ def _report(
     marked = marked_failures(body) if kind == "run" and not (found or ran.failed) else []
     failed = bool((found and not held) or marked or bad_exit or refused or rejected or killed) or ran.failed
     marked += marked_passes(body) if kind == "run" and not tests else []
-    why = ran.failures or last_errors(found, rejected)
+    why = ran.failures or last_errors(found, rejected, raised=TRACEBACK in body)
     why = [each for each in why if not any(each in other for other in why if other != each)]
     pieces = [piece for piece in (killed, rejected, tests, *why, *marked, bad_exit) if piece]
     if bad_exit and pieces == [bad_exit]:  # however often a command fails so

@@ -228,12 +228,15 @@ def needless_frames(text: str) -> list[tuple[int, int]]:
     return sorted([*frames, *heads])
 
 
-def last_errors(found: Sequence[str], rejected: str) -> list[str]:
-    """Return the last errors but for what is said already: which test failed, and of errors that led on the last."""
+def last_errors(found: Sequence[str], rejected: str, *, raised: bool) -> list[str]:
+    """Return the errors but for what is said already, in their order, as the first leads to others.
+
+    Of exceptions that are ``raised`` one after the other the last two, which say most, and the very last first.
+    """
     unlike = [*{error.lower().removeprefix("error: "): error for error in found}.values()]
-    told = [error for error in unlike[-2:] if not rejected or rejected[:LEAST_CHARS] not in error]
+    told = [error for error in unlike if not rejected or rejected[:LEAST_CHARS] not in error]
     told = [error for error in told if error.removeprefix("- ").rstrip("…") not in rejected]
-    return told if told and told[0].startswith(("FAIL", "ERROR")) else told[::-1]
+    return told[-2:][::-1] if raised and told and not told[0].startswith(("FAIL", "ERROR")) else told
 
 
 def _raised_at(text: str, end: int) -> str:
