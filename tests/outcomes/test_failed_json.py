@@ -194,7 +194,7 @@ def test_the_one_job_that_failed_is_found_wherever_it_stands():
     for at in (30, 300, 499):
         jobs = [{"id": n, "status": "failed" if n == at else "ok", "name": f"job {n}"} for n in range(500)]
         said = told({"jobs": jobs, "total": 500}).said
-        assert said.startswith(f"jobs=[(id={at}, status=failed, name=job {at}); ")
+        assert f"; ({at}, failed, job {at}); … " in said
     invoices = [{"number": f"INV-{n}", "due": 990 * (n == 250), "total": 100 + n} for n in range(400)]
     assert told({"invoices": invoices}).said.startswith("[(number=INV-250, due=990, total=350); ")
 

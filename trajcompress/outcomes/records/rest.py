@@ -231,8 +231,9 @@ def _tell_unlike(
             for each in cells.items()
             if each[0][: len(record)] == record and key not in same and not _ADDRESS.fullmatch(each[1])
         ]
-        if all(told.add(place, text, room) for place, text in held if text and not asked.says(text)):
-            told.put_first(record)
+        for place, text in held:
+            if text and not asked.says(text) and not told.add(place, text, room):
+                break
 
 
 def _is_state(key: str, cells: Collection[str], rows: int) -> bool:

@@ -15,7 +15,6 @@ FEW = 4
 """Records that are told all or not at all."""
 
 _MARK_CHARS = 14  # of how many more there are
-_BEFORE_ALL = 1 << 40
 _MORE = late_re(r"; … (\d{1,9}) more\Z")
 _FIELD = late_re(r"\w[\w.-]{0,60}=[^\s=]")  # as a record begins
 _CLOSES = {"[": "]", "(": ")"}
@@ -55,7 +54,6 @@ class ToldValues:
         self._inside: dict[Path, _Inside] = {}
         self._paid: set[tuple[object, ...]] = set()  # containers, and keys of records
         self._size = 0
-        self._first: set[Path] = set()  # records
 
     def __bool__(self) -> bool:
         """Whether anything is told."""
@@ -78,16 +76,6 @@ class ToldValues:
         self._paid |= paid
         self._size += cost + len(text)
         return True
-
-    def put_first(self, record: Path) -> None:
-        """Write a record before those beside it, as a line may be cut behind the first."""
-        self._first.add(record)
-
-    def _order(self, path: Path) -> Path:
-        """Return by what a value is sorted."""
-        depths = range(len(path)) if self._first else ()
-        before = next((at for at in depths if path[: at + 1] in self._first), None)
-        return path if before is None else (*path[:before], path[before] - _BEFORE_ALL, *path[before + 1 :])
 
     def room(self, most: int) -> int:
         """Return how much room is left."""
@@ -147,7 +135,7 @@ class ToldValues:
 
     def _written(self) -> str:
         whole: _Node = {}
-        for path, text in sorted(self._values.items(), key=lambda each: self._order(each[0])):
+        for path, text in sorted(self._values.items()):
             node = whole
             for position in path[:-1]:
                 node = node.setdefault(position, {})
