@@ -159,3 +159,16 @@ def test_searches_of_swe_agent_tell_how_many_they_found_and_not_where_they_end(c
     printed = "\n".join([*framed, "", "(Open file: n/a)", "(Current directory: /r)", "bash-$"])
     assert said("\n".join(framed), ran(command)) == told
     assert said(printed, ran(command)).startswith(told)
+
+
+def test_an_answer_by_http_is_told_by_its_body_and_an_error_with_its_status():
+    head = "HTTP/1.1 {}\r\nContent-Type: application/json\r\nX-Served-By: cache-7\r\nRetry-After: 120\r\n\r\n"
+    body = '{"code": "quota", "message": "The quota of this hour is used up", "docs": "https://a.example/quota"}'
+    command = "curl -si https://a.example/v1/rooms"
+    told = outcome(head.format("429 Too Many Requests") + body, "bash", command=command)
+    assert (told.failed, told.said.split(";")[0]) == (True, "429 Too Many Requests")
+    assert "The quota of this hour is used up" in told.said
+    rooms = outcome(f"{head.format('200 OK')}[{', '.join([body] * 9)}]", "bash", command=command)
+    assert not rooms.failed
+    assert rooms.said.startswith("[(")
+    assert "X-Served-By: cache-7" in outcome(head.format("200 OK"), "bash", command="curl -I https://a.example").said

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from trajcompress.facts.next_turns import NOTHING_LATER
 from trajcompress.facts.parts import LEAST, Wanted, parts_with
@@ -73,6 +75,10 @@ _NEEDED = 8 * STRONG  # goes before all else that is taken, or it would stand be
 _OPEN_FILE = late_re(r"\[File: ([^\s(]{1,300}) \((\d+) lines total\)\]")
 _LOOKS_UP = ("get", "list", "check", "describe", "poll", "status", "fetch", "read")
 _EDGE_CHARS = 2_000
+_HTTP_HEAD = late_re(  # of an answer whose body stands below
+    r"HTTP/\d(?:\.\d)? (\d{3}[^\r\n]{0,100})\r?\n((?:[\w-]{1,60}:[^\n]{0,4000}\n){1,60})\r?\n"
+)
+_LEAST_ERROR = "400"
 _BLANK = " \t\r\n"
 _PROMPT = late_re(
     r"(?:\([\w.-]{1,40}\) )?(?:[\w.-]{1,40}@[\w.-]{1,60}:[~/][^\n#$%]{0,160}(?<! )[#$]|(?:ba)?sh-\d[\d.]{0,6}[#$]"
@@ -118,6 +124,9 @@ def read(
         most: the most characters of what is said where later turns take so much from it.
     """
     held = unwrap(text)
+    if (head := _HTTP_HEAD.match(held)) and held[head.end() :].strip():
+        answer = read(held[head.end() :], action, needed, limit, repeated, later=later, taken=taken, most=most)
+        return _answered(head, answer, {**later, **taken})
     if nag := nag_of(held):
         return Outcome(whole_sentences(one_line(nag), most or limit) or shorten(one_line(nag), limit), failed=True)
     body = _without_echo(held, action)
@@ -172,6 +181,14 @@ def read(
             said = f"{first}; {told}" if first else told
     lines = "" if size == 1 and said else lines
     return Outcome(said, lines, report.failed, report.tests, opened[1] if opened else None)
+
+
+def _answered(head: re.Match[str], body: Outcome, later: Wanted) -> Outcome:
+    """Return what an answer by HTTP holds, behind its status where that is an error, and a field that is used."""
+    failed = head[1] >= _LEAST_ERROR
+    told = [head[1]] if failed else []
+    told += [one_line(each.line) for each in lines_used(head[2], later, 1)]
+    return replace(body, said="; ".join(filter(None, (*told, body.said))), failed=body.failed or failed)
 
 
 def _parsed(body: str) -> dict[str, Any] | list[Any] | None:
