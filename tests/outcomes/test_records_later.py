@@ -51,6 +51,28 @@ def test_of_the_only_record_of_a_list_the_figure_is_told_beside_what_is_used():
     assert "paid=[(by=gift_7480005, amount=13716)]" in told
 
 
+def test_of_journeys_the_legs_tell_the_same_and_each_leg_once():
+    def leg(number: int, at: str) -> dict[str, object]:
+        return {"flight": f"HAT{number}", "leaves": at, "from": "DEN", "seats": "9" * 90}
+
+    journeys = [[leg(84, "04:00"), leg(175, "17:00")], [leg(229, "11:00"), leg(175, "17:00")]]
+    wanted = dict.fromkeys(("HAT84", "HAT229", "17:00"), 4.0)
+    told, _, _ = read_structured(journeys, wanted, 150, 900)
+    assert told == "[[(flight=HAT84, leaves=04:00); (HAT175, 17:00)]; [(flight=HAT229, leaves=11:00); HAT175]]"
+
+
+def test_what_is_used_of_the_prices_of_one_leg_is_told_of_each():
+    def leg(number: int, economy: int) -> dict[str, object]:
+        return {"flight": f"HAT{number}", "prices": {"basic": economy - 40, "economy": economy}, "seats": "9" * 90}
+
+    journeys = [[leg(84, 112), leg(175, 170)], [leg(229, 109), leg(175, 170)], [leg(84, 112), leg(229, 109)]]
+    told, _, _ = read_structured(journeys, dict.fromkeys(("HAT84", "HAT229", "170"), 4.0), 150, 900)
+    assert told == (
+        "[[(flight=HAT84, prices=(economy=112)); (HAT175, (economy=170))]; "
+        "[(flight=HAT229, prices=(economy=109)); HAT175]; [(flight=HAT84); HAT229]]"
+    )
+
+
 def test_of_few_records_all_are_told_and_of_a_short_list_all_items():
     legs = [{"flight": f"HAT{number}", "date": f"2024-05-2{number % 10}", "seats": [9] * 90} for number in (208, 303)]
     told, _, _ = read_structured(

@@ -28,6 +28,7 @@ _WRITTEN = late_re(
     r"(?:\A|_)(?:applied|saved|replaced|replacements|(?:files|lines)_changed|files_written)\Z|\A[a-z]+Applied\Z"
 )
 _LIST_CHARS = 160
+_MOST_BESIDE = 2 * FEW  # lists of records
 _TABLE_CHARS = 300  # of records that are told all, though later turns use some of them
 
 
@@ -125,13 +126,14 @@ def _unwrapped(data: Any) -> Any:
 class _Table(NamedTuple):
     """What later turns use of records that stand side by side.
 
-    ``rows``: which of them, with what to tell of one of which no value is used. ``keys``: of what; ``name``: the key
-    of what names them, where they stand under no names.
+    ``rows``: which of them, with what to tell of one of which no value is used. ``keys``: of what, ``inner``: of what
+    of an object that they hold; ``name``: the key of what names them, where they stand under no names.
     """
 
     rows: dict[Path, str]
     keys: dict[str, None]
     name: str | None
+    inner: dict[tuple[str, str], None]
 
 
 class _Used(NamedTuple):
@@ -206,21 +208,44 @@ def _tell_used(told: ToldValues, data: Any, wanted: Wanted, most: int) -> Sequen
         path = used.row[:-1]
         if path not in tables:
             label, first = told.items(path)[0]
-            tables[path] = _Table({}, {}, None if label else naming(first))
+            tables[path] = _Table({}, {}, None if label else naming(first), {})
         table = tables[path]
         if used.path == used.row:
             table.rows[used.row] = used.text
         elif told.add(used.path, used.text, most):
             table.rows.setdefault(used.row, "")
             record = told.items(used.row)
-            if len(used.path) - len(used.row) == 1:
+            depth = len(used.path) - len(used.row)
+            if depth == 1:
                 table.keys[record[used.path[-1]][0]] = None
+            elif depth == 2 and isinstance(record[used.path[-2]][1], dict):  # noqa: PLR2004 - of an object in it
+                table.inner[record[used.path[-2]][0], told.items(used.path[:-1])[used.path[-1]][0]] = None
             for at, text in _cells(record, {table.name}):
                 told.add((*used.row, at), text, most)
+    _share_keys(told, tables)
     seen: set[str] = set()
     for path, table in sorted(tables.items()):
         _tell_columns(told, path, table, most, seen)
     return sorted(tables)
+
+
+def _share_keys(told: ToldValues, tables: dict[Path, _Table]) -> None:
+    """Have lists that a list holds, such as the legs of several journeys, tell the same of their records."""
+    inside: dict[Path, list[_Table]] = {}
+    for path, table in tables.items():
+        if path and not told.items(path[:-1])[path[-1]][0]:
+            inside.setdefault(path[:-1], []).append(table)
+    for parent, beside in inside.items():
+        others = [(*parent, at) for at, (_, item) in enumerate(told.items(parent)) if are_records(item)]
+        if len(others) <= _MOST_BESIDE:
+            new = {path: _Table({}, {}, beside[0].name, {}) for path in others if path not in tables}
+            tables.update(new)
+            beside.extend(new.values())
+        keys = {key: None for table in beside for key in table.keys}
+        inner = {key: None for table in beside for key in table.inner}
+        for table in beside:
+            table.keys.update(keys)
+            table.inner.update(inner)
 
 
 def _tell_columns(told: ToldValues, path: Path, table: _Table, most: int, seen: set[str]) -> None:
@@ -242,10 +267,22 @@ def _tell_columns(told: ToldValues, path: Path, table: _Table, most: int, seen: 
     for row in (*sorted(table.rows), *others):
         for at, text in cells[row]:
             told.add((*row, at), text, most)
-        seen.add(repr(records[row[-1]][1]))
+        record = repr(records[row[-1]][1])
+        if record not in seen:
+            _tell_inner(told, row, table, most)
+        seen.add(record)
         text = table.rows.get(row, "")
         if not cells[row] and (text or records[row[-1]][0]):
             told.add(row, text, most)
+
+
+def _tell_inner(told: ToldValues, row: Path, table: _Table, most: int) -> None:
+    """Tell of a record what is used of the objects that one beside it holds, such as one of its prices."""
+    for at, (key, value) in enumerate(told.items(row)) if table.inner else ():
+        if isinstance(value, dict):
+            for inner, (name, item) in enumerate(children(value)):
+                if (key, name) in table.inner and (text := cell(item)):
+                    told.add((*row, at, inner), text, most)
 
 
 def _tell_figures(told: ToldValues, path: Path, most: int) -> None:
