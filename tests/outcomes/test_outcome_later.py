@@ -78,7 +78,7 @@ def test_of_a_list_of_files_that_one_is_told_that_is_opened_by_another_root():
 def said_before(printed: str, arguments: str, did: Turn, words: str = "") -> str:
     """What is told of a result before another call."""
     acts = Turn("assistant", words, {}, calls=(ToolCall("c", "view", arguments),))
-    ahead = LaterReader([did, Turn("tool", "", {}, answers=("c",)), acts]).after(1)
+    ahead = LaterReader([did, Turn("tool", printed, {}, answers=("c",)), acts]).after(1)
     return read(printed, action_of(did, 0), later=ahead).said
 
 
@@ -161,3 +161,21 @@ def test_what_is_needed_is_told_with_its_line_before_all_else_that_is_taken():
     shown = f"{shown}\nthe run is {'kept ' * 9}as 7f31-ac\n"
     taken = {f"{name}_{number}": 2.0 for number in range(90) for name in ("Pallas", "Vesta")}
     assert "kept as 7f31-ac" in read(shown, None, ["7f31-ac"], taken=taken, most=600).said
+
+
+def test_words_that_the_next_turn_says_as_they_stand_there_are_told():
+    shown = (
+        "You see a bed 1, a cabinet 6, a cabinet 5, a countertop 1, a fridge 1, a microwave 1, and a sinkbasin 1. "
+    )
+    prose = "".join(f"Number {n} of the ships went out to sea, and nobody saw it again. " for n in range(9))
+    prose += "Waves of harbours are removed by a running median of seven readings. "
+    said = said_before(shown * 3, "{}", ran("look"), "The milk may be cooled: go to fridge 1.")
+    assert "fridge 1" in said
+    said = said_before(prose, "{}", ran("waves"), "We need a running median of seven readings, too.")
+    assert "Waves of harbours are removed by a running median of seven readings." in said
+
+
+@pytest.mark.cpu_seconds(20)
+def test_what_a_long_result_and_a_long_turn_share_is_found_in_linear_time():
+    for text in ("ab 12 " * 200_000, "a " * 500_000, "a.b:" * 200_000):
+        said_before(text, "{}", ran("waves"), text)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import islice
+from itertools import islice, pairwise
 from types import MappingProxyType
 from typing import TypeAlias
 
 from trajcompress.facts.parts import Wanted
 from trajcompress.facts.reading import readable
 from trajcompress.facts.taken import PLAIN, STRONG, telling_words
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.trajectory import Turn
 
 Later: TypeAlias = Wanted
@@ -22,6 +23,9 @@ _READ_AHEAD = 8  # turns
 _TURN_CHARS = 3_000
 _MOST_WORDS = 60
 _PATH_PARTS = 2
+_WORD = late_re(r"[\w'’-]+(?:[.,:/]\w+)*")
+_LEAST_WORDS, _MOST_RUNS = 4, 20
+_RESULT_CHARS = 60_000
 
 
 class LaterReader:
@@ -31,9 +35,15 @@ class LaterReader:
         """Take the turns of a row, or of a region."""
         self._turns = turns
         self._words: dict[int, dict[str, float]] = {}
+        self._after: dict[int, Later] = {}
 
     def after(self, index: int) -> Later:
         """Return what the assistant says and passes to tools next, but for the words of the action before."""
+        if index not in self._after:
+            self._after[index] = self._taken_up(index)
+        return self._after[index]
+
+    def _taken_up(self, index: int) -> Later:
         ahead = self._ahead(index)
         if not ahead:
             return NOTHING_LATER
@@ -43,7 +53,9 @@ class LaterReader:
             said |= self._said(at)
         for word in self._said(acted).keys() & said.keys() if acted is not None else ():
             del said[word]
-        return said
+        before = _spoken(self._turns[acted]) if acted is not None else ""
+        runs = (run for at in ahead for run in runs_of(_spoken(self._turns[at]), self._turns[index].text))
+        return {**said, **dict.fromkeys((run for run in runs if run not in before), STRONG)}
 
     def _acted(self, index: int) -> int | None:
         return next((at for at in range(index - 1, -1, -1) if self._turns[at].role == "assistant"), None)
@@ -66,6 +78,25 @@ class LaterReader:
                     found[f"{path.rpartition('/')[0]}:"] = STRONG  # as `ls -R` names the folder that it lists
                 found |= {"/".join(ends[at:]): STRONG for at in range(len(ends)) if _is_named("/".join(ends[at:]))}
         return self._words[index]
+
+
+def runs_of(said: str, result: str) -> list[str]:
+    """Return the runs of words that are said as they stand in a result: four or more, or two with a figure."""
+    read = result[:_RESULT_CHARS]
+    ends = [word.span() for word in _WORD.finditer(read)]
+    pairs = {read[start:end] for (start, _), (_, end) in pairwise(ends)}
+    runs: list[str] = []
+    words = [word.span() for word in _WORD.finditer(said)]
+    first = 0
+    for last in range(1, len(words) + 1):
+        if last < len(words) and said[words[last - 1][0] : words[last][1]] in pairs:
+            continue
+        run = said[words[first][0] : words[last - 1][1]]
+        tells = last - first >= _LEAST_WORDS or (last - first > 1 and any(map(str.isdigit, run)))
+        if tells and run in read:
+            runs.append(run)
+        first = last
+    return runs[:_MOST_RUNS]
 
 
 def _is_named(end: str) -> bool:
