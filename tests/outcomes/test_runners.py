@@ -196,10 +196,6 @@ SEVERAL = {
         "1 failed, 7 passed in 0.33s; 3 other runs passed",
     ),
     "swift": (SWIFT + NO_SWIFT, "Executed 40 tests, with 1 failure"),
-    "swift without names": (
-        "".join(f"{line}\n" for line in (SWIFT + NO_SWIFT).splitlines() if "Executed" in line),
-        "Executed 40 tests, with 1 failure",
-    ),
     "pytest": (
         "FAILED tests/a.py::test_y - assert 1 == 2\n== 1 failed, 2 passed in 0.31s ==\n..\n== 7 passed in 0.33s ==\n",
         "1 failed, 2 passed in 0.31s; then 7 passed in 0.33s; FAILED tests/a.py::test_y - assert 1 == 2",

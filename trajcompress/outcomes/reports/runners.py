@@ -134,8 +134,6 @@ def _runs_of(runner: Runner, text: str) -> list[_Run]:
     found = [_Run(match.start(), _said(match, runner.joint), runner) for match in matches]
     if runner.parts:
         found = [run for run in found if runner.parts not in run.figures] or found
-    if runner.whole and not whole:
-        found = _outermost(found)
     if runner.counts:
         found = [_joined(group) for group in _grouped(found, runner.counts)]
     if runner.each and len(found) > 1:
@@ -163,30 +161,6 @@ def _grouped(found: Sequence[_Run], counts: Sequence[str]) -> list[list[_Run]]:
 
 def _joined(group: Sequence[_Run]) -> _Run:
     return group[0]._replace(figures=", ".join(run.figures for run in group))
-
-
-def _outermost(found: Sequence[_Run]) -> list[_Run]:
-    """Return totals but for those of suites within suites, which stand before them: the same, or parts of the sum."""
-    kept: list[_Run] = []
-    left = list(found)
-    while left:
-        total = left.pop()
-        count = _tests(total)
-        while left and left[-1].figures == total.figures:
-            left.pop()
-        kept.append(total)
-        summed, parts = 0, 0
-        while parts < len(left) and summed < count:
-            parts += 1
-            summed += _tests(left[-parts])
-        if parts and summed == count:
-            del left[-parts:]
-    return kept[::-1]
-
-
-def _tests(run: _Run) -> int:
-    count = _COUNT.search(run.figures)
-    return int(count[0]) if count else 0
 
 
 def _first_failed(figures: Sequence[str], what: str, *, most: int) -> str:
