@@ -54,8 +54,9 @@ class LaterReader:
         for word in self._said(acted).keys() & said.keys() if acted is not None else ():
             del said[word]
         before = _spoken(self._turns[acted]) if acted is not None else ""
-        runs = (run for at in ahead for run in runs_of(_spoken(self._turns[at]), self._turns[index].text))
-        return {**said, **dict.fromkeys((run for run in runs if run not in before), STRONG)}
+        shown = self._turns[index].text[:_RESULT_CHARS]
+        as_it_stands = [word for at in ahead for word in said_as_in(_spoken(self._turns[at]), shown)]
+        return {**said, **dict.fromkeys((word for word in as_it_stands if word not in before), STRONG)}
 
     def _acted(self, index: int) -> int | None:
         return next((at for at in range(index - 1, -1, -1) if self._turns[at].role == "assistant"), None)
@@ -80,11 +81,10 @@ class LaterReader:
         return self._words[index]
 
 
-def runs_of(said: str, result: str) -> list[str]:
+def said_as_in(said: str, result: str) -> list[str]:
     """Return the runs of words that are said as they stand in a result: four or more, or two with a figure."""
-    read = result[:_RESULT_CHARS]
-    ends = [word.span() for word in _WORD.finditer(read)]
-    pairs = {read[start:end] for (start, _), (_, end) in pairwise(ends)}
+    ends = [word.span() for word in _WORD.finditer(result)]
+    pairs = {result[start:end] for (start, _), (_, end) in pairwise(ends)}
     runs: list[str] = []
     words = [word.span() for word in _WORD.finditer(said)]
     first = 0
@@ -93,7 +93,7 @@ def runs_of(said: str, result: str) -> list[str]:
             continue
         run = said[words[first][0] : words[last - 1][1]]
         tells = last - first >= _LEAST_WORDS or (last - first > 1 and any(map(str.isdigit, run)))
-        if tells and run in read:
+        if tells and run in result:
             runs.append(run)
         first = last
     return runs[:_MOST_RUNS]
