@@ -5,8 +5,8 @@
 Nothing of trajcompress is imported. Each line of ``truth/told/*.jsonl`` is a result in the form that a real program
 prints, written by somebody who did not know how lines are made, with what ought to stand in one line of about 150
 characters (of a failure 240): ``must`` is a list of groups of which one alternative each has to stand there word for
-word, spaces apart; of ``must_not`` none may. Each result is put into a row of its own, and cleared there by the
-command line itself.
+word, spaces apart; of ``must_not`` none may. ``next`` are the agent's turns behind it, if any. Each result
+is put into a row of its own, and cleared there by the command line itself.
 
 Half of the results, by a hash of their ids, are kept aside: their lines are not shown, and no rule is to be made from
 them. ``rows``: results with all that must be there; ``groups``: of all groups. The baselines have as much room as our
@@ -50,14 +50,16 @@ def is_aside(item: Item) -> bool:
 
 def row_of(item: Item) -> dict[str, Any]:
     """Make a row of a result, with others around it."""
-    call = item["call"]
-    notes = [("note", {"number": n}, f"Noted as number {n}.") for n in range(BEFORE + BEHIND)]
-    steps = [*notes[:BEFORE], (call["name"], call["arguments"], item["result"]), *notes[BEFORE:]]
+    notes = [
+        ("", {"name": "note", "arguments": {"number": n}}, f"Noted as number {n}.") for n in range(BEFORE + BEHIND)
+    ]
+    taken_up = [(turn["say"], turn.get("call") or notes[-1][1], "ok") for turn in item.get("next", ())]
+    steps = [*notes[:BEFORE], ("", item["call"], item["result"]), *taken_up, *notes[BEFORE:]]
     messages: list[dict[str, Any]] = [{"role": "user", "content": "Go on with the work."}]
-    for n, (name, arguments, result) in enumerate(steps):
-        function = {"name": name, "arguments": json.dumps(arguments, ensure_ascii=False)}
+    for n, (said, call, result) in enumerate(steps):
+        function = {"name": call["name"], "arguments": json.dumps(call["arguments"], ensure_ascii=False)}
         called = {"id": f"call_{n}", "type": "function", "function": function}
-        messages.append({"role": "assistant", "content": "", "tool_calls": [called]})
+        messages.append({"role": "assistant", "content": said, "tool_calls": [called]})
         messages.append({"role": "tool", "tool_call_id": f"call_{n}", "content": result})
     return {"id": item["id"], "messages": [*messages, {"role": "assistant", "content": "Done."}]}
 
