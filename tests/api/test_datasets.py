@@ -206,7 +206,7 @@ def test_nobody_answers(options, monkeypatch):
         (pd.DataFrame(ROWS), r"is a DataFrame; give its rows: \.to_dict\('records'\)"),
         ([{"messages": {1}}], "row 0 cannot be written as JSON"),
         (
-            [{}, {"seen": pd.Timestamp(0)}],
+            [{}, {"at": pd.Timestamp(0)}],
             r"row 1 cannot be written as JSON \(column 'at': a value is of type Timest",
         ),
         (datasets.IterableDatasetDict(), "IterableDatasetDict is not known; give its splits"),
