@@ -16,6 +16,7 @@ _LEAST_DIGITS = 3  # that a rounded figure is known by
 _LEAST_GROUPED = 4  # digits that are written with a comma
 _THOUSANDS = late_re(r",(?<=\d,)(?=\d{3}(?!\d))")  # a comma first, as it is searched for quickly
 _FIGURE = late_re(r"\d{1,12}(?:\.\d{1,4})?")
+_DECIMAL_IN = late_re(r"(?<![\w.])\d{1,18}\.\d{1,18}(?![\w.])", re.ASCII)
 _FIGURE_IN = late_re(r"(?<![\w.])\d{1,18}\.\d{1,18}(?![\w.])|(?<![\w.-])[1-9]\d{3,17}(?![\w.-])", re.ASCII)
 _SCALES = {
     **dict.fromkeys(("%", " %", " percent"), 0.01),
@@ -32,14 +33,17 @@ _MONTHS = (
     *("July", "August", "September", "October", "November", "December"),
 )
 _MONTH = r"(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.?"
-_DATE = late_re(rf"(?:\b(\d\d?)(?:st|nd|rd|th)? )?{_MONTH} (?:(\d\d?)(?:st|nd|rd|th)?,? )?(\d{{4}})\b")
+_DATE = late_re(rf"{_MONTH} (?:(\d\d?)(?:st|nd|rd|th)?,? )?(\d{{4}})\b")
+_DAY_BEFORE, _BEFORE_CHARS = late_re(r"\b(\d\d?)(?:st|nd|rd|th)? \Z"), 6
 _ISO = late_re(r"(\d{4})-([01]\d)-([0-3]\d)")
 
 
 def as_data(text: str, *, figures: bool) -> Iterator[str]:
     """Yield the dates, and the ``figures``, of a text as data has them: ``2020-02-21`` and ``1234``."""
-    for before, month, behind, year in _DATE.findall(text):
-        if day := before or behind:
+    for date in _DATE.finditer(text):
+        month, day, year = date.groups()
+        before = None if day else _DAY_BEFORE.search(text, max(date.start() - _BEFORE_CHARS, 0), date.start())
+        if day := day or (before and before[1]):
             number = next(place for place, name in enumerate(_MONTHS, 1) if name.startswith(month))
             yield f"{year}-{number:02}-{int(day):02}"
     if figures and (plain := _THOUSANDS.sub("", text)) != text:
@@ -124,8 +128,9 @@ def _rounded_from(
             (number, scale)
         )
     found: dict[tuple[str, float], tuple[int, str]] = {}
+    figure = _FIGURE_IN if any(scale != 1 for _, scale in said) else _DECIMAL_IN
     for index, text in enumerate(texts) if said else ():
-        for match in islice(_FIGURE_IN.finditer(text), _MOST_FIGURES) if results[index] else ():
+        for match in islice(figure.finditer(text), _MOST_FIGURES) if results[index] else ():
             value = float(match[0])
             for (scale, decimals), figures in wanted.items():
                 scaled = value / scale

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
 from itertools import islice, pairwise
 from types import MappingProxyType
 from typing import TypeAlias
 
 from trajcompress.facts.parts import Wanted
 from trajcompress.facts.reading import readable
-from trajcompress.facts.taken import PLAIN, STRONG, telling_words
+from trajcompress.facts.taken import PLAIN, STRONG, telling_words, words_in_order
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.trajectory import Turn
 
@@ -23,8 +24,8 @@ _READ_AHEAD = 8  # turns
 _TURN_CHARS = 3_000
 _MOST_WORDS = 60
 _PATH_PARTS = 2
-_WORD = late_re(r"[\w'’-]+(?:[.,:/]\w+)*")
-_LEAST_WORDS, _MOST_RUNS = 4, 20
+_WORD = late_re(r"[\w.@/-]+", re.ASCII)
+_LEAST_WORDS, _MOST_RUNS = 4, 40
 _RESULT_CHARS = 60_000
 
 
@@ -55,7 +56,7 @@ class LaterReader:
             del said[word]
         before = _spoken(self._turns[acted]) if acted is not None else ""
         shown = self._turns[index].text[:_RESULT_CHARS]
-        as_it_stands = [word for at in ahead for word in said_as_in(_spoken(self._turns[at]), shown)]
+        as_it_stands = said_as_in([_spoken(self._turns[at]) for at in ahead], shown)[:_MOST_RUNS]
         return {**said, **dict.fromkeys((word for word in as_it_stands if word not in before), STRONG)}
 
     def _acted(self, index: int) -> int | None:
@@ -81,22 +82,28 @@ class LaterReader:
         return self._words[index]
 
 
-def said_as_in(said: str, result: str) -> list[str]:
-    """Return the runs of words that are said as they stand in a result: four or more, or two with a figure."""
-    ends = [word.span() for word in _WORD.finditer(result)]
-    pairs = {result[start:end] for (start, _), (_, end) in pairwise(ends)}
-    runs: list[str] = []
-    words = [word.span() for word in _WORD.finditer(said)]
+def said_as_in(texts: Sequence[str], result: str) -> list[str]:
+    """Return the runs of words that texts say as they stand in a result: four or more, or two with a figure."""
+    said = [[(match[0].strip("./-@"), match.span()) for match in _WORD.finditer(text)] for text in texts]
+    pairs = {pair for words in said for pair in pairwise(word for word, _ in words)}
+    stands = pairs.intersection(pairwise(words_in_order(result)))  # in one go, as a result may be long
+    return [
+        run for text, words in zip(texts, said, strict=True) if stands for run in _runs(text, words, stands, result)
+    ]
+
+
+def _runs(
+    text: str, words: Sequence[tuple[str, tuple[int, int]]], stands: Collection[tuple[str, str]], result: str
+) -> Iterator[str]:
     first = 0
     for last in range(1, len(words) + 1):
-        if last < len(words) and said[words[last - 1][0] : words[last][1]] in pairs:
+        if last < len(words) and (words[last - 1][0], words[last][0]) in stands:
             continue
-        run = said[words[first][0] : words[last - 1][1]]
-        tells = last - first >= _LEAST_WORDS or (last - first > 1 and any(map(str.isdigit, run)))
-        if tells and run in result:
-            runs.append(run)
+        if last - first > 1:
+            run = text[words[first][1][0] : words[last - 1][1][1]].rstrip(".-")
+            if (last - first >= _LEAST_WORDS or any(map(str.isdigit, run))) and run in result:
+                yield run
         first = last
-    return runs[:_MOST_RUNS]
 
 
 def _is_named(end: str) -> bool:

@@ -63,6 +63,11 @@ def _tokens(text: str) -> dict[bytes, None]:
     return dict.fromkeys(text.encode("ascii", "replace").translate(_TO_WORDS).split())
 
 
+def words_in_order(text: str) -> list[str]:
+    """Return the words, names and paths of a text as they follow each other; what is not ASCII separates."""
+    return [word.strip("./-@") for word in text.encode("ascii", "replace").translate(_TO_WORDS).decode().split()]
+
+
 def telling_words(text: str) -> Iterator[tuple[str, float]]:
     """Yield the words of a text that tell something, each once, and how much."""
     yield from _telling(text, _tokens(text))
