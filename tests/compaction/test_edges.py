@@ -98,6 +98,12 @@ def test_a_short_first_line_is_whole_or_not_there():
         assert not head or head.startswith(text.partition("\n")[0])
 
 
+def test_a_first_sentence_stays_though_it_names_a_long_path():
+    done = "The file /workspace/some-project__some-project__1.0/src/package/folders/module_of_it.py has been edited."
+    text = f"{done} Here's the result of running `cat -n` on a snippet of that file:\n{CODE}"
+    assert cut_text(text, 240, {"step_31": 4.0}).startswith(done)
+
+
 @given(st.text(alphabet="ab \n\\n\r:}]{.+-", min_size=300, max_size=3_000), st.integers(100, 900))
 def test_what_stays_is_what_was_there(text: str, limit: int):
     short = cut_text(text, limit, {"ab": 4.0})

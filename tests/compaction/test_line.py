@@ -224,6 +224,8 @@ def test_a_file_that_was_edited_is_named_once_and_what_was_written_stands_in_its
     (line,) = lines_of((edit, text))
     assert line.startswith("[str_replace_editor str_replace …/module.py → The file …/module.py has been edited; ")
     assert "workspace" not in line
+    did = action("str_replace_editor", command="str_replace", path=path)
+    assert "The file …/module.py has been edited; " in result_line(text, "x", did, shortest=True)
 
 
 def test_an_outcome_does_not_begin_with_the_command_itself():

@@ -62,3 +62,14 @@ def test_lines_of_code_are_joined_without_a_second_semicolon():
         joined(["for (;;) {", "int most = 0;", "return most;", "Done"], 200)
         == "for (;;) { int most = 0; return most; Done"
     )
+
+
+def test_a_heading_between_rules_is_no_outcome_and_what_stands_below_is():
+    shown = [
+        "-------SERVER RESPONSE-------",
+        "Would you like your own capsule? (Y/n)",
+        "-------END OF RESPONSE-------",
+    ]
+    assert telling_lines(shown, NOTHING_REPEATED) == shown[1:2]
+    runs = ["===== 2 failed, 3 passed in 0.2s =====", "--- FAIL: TestOpen", "____ test_opens ____"]
+    assert telling_lines(runs, NOTHING_REPEATED) == runs

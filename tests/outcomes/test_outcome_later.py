@@ -29,6 +29,10 @@ def test_of_matches_those_are_told_that_the_next_action_opens():
     found = "\n".join(f"src/m{number}.py:{number}: import things_{number}" for number in range(10, 40))
     told = read(found, Action("", "grep things", "read"), later=later(path="src/m33.py")).said
     assert told == "30 matches: src/m33.py:33: import things_33"
+    numbered = "\n".join(f"{number}: seen = counts(first, second)" for number in range(2060, 2099, 3))
+    numbered += "\n2110: total = counts(n_width, n_height)\n2113: rest = counts(n_depth, n_weight)"
+    words = "Let us look around line 2084, where n_width, n_height, n_depth and n_weight come from."
+    assert said_before(numbered, "{}", ran("grep -n counts a.py"), words).startswith("15 matches: 2084: seen = ")
 
 
 def test_of_a_long_line_the_sentence_is_told_that_the_next_action_takes_up():

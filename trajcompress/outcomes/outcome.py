@@ -152,12 +152,13 @@ def read(
     said = in_order(whole, _fitting(lined, limit)) if lined else ""
     tools = sum(len(piece) + 2 for piece in pieces if GOES_BETWEEN in piece)  # with their parameters
     begin = whole_pieces if tools else joined
-    said = said or begin(pieces, max(limit, FAILED_CHARS, most // 5) if report.failed or tools else limit)
+    at_most = max(limit, FAILED_CHARS) if report.done else limit  # a path may stand before what became of it
+    said = said or begin(pieces, max(limit, FAILED_CHARS, most // 5) if report.failed or tools else at_most)
     lines = lines or ("" if said else f"{len(text):,} characters")
     if wanted and len(body) > len(said):
         shown = visible(whole) if page and not lined else whole
         room = max(limit // _SHARE, most // 6)
-        begun = limit if report.done else min(max(room, tools), limit)
+        begun = at_most if report.done else min(max(room, tools), limit)
         lined = _fitting(lined, room)
         first = said if report.failed or report.tests else in_order(whole, lined) or begin(pieces, begun)
         hidden = needless_frames(shown) if report.failed else []

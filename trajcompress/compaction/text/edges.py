@@ -19,7 +19,7 @@ _LINES = tuple(  # behind their numbers or signs; ends of lines as in JSON, wher
     late_re(rf"{end}([ \t]*+{NUMBER}|[+-])?+(?P<depth>[ \t]*+)(?=(?P<first>[^\s\\]))") for end in (r"\n", r"\\+n")
 )
 _LINE_START_CHARS = 40
-_OPENING = late_re(r"\s{0,8}(?:[^\n]{1,100}(?=\n)|[^\n]{1,100}?[.!?。](?=\s))")
+_OPENING = late_re(r"\s{0,8}(?:[^\n]{1,100}(?=\n)|[^\n]{1,160}?[.!?。](?=\s))")
 _CLOSERS = frozenset(")]}")
 _HEADED_CHARS, _HEADING_CHARS = 4_000, 120
 _DIFF, _DIFF_CHARS = "\ndiff --git ", 20_000
