@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import NamedTuple
 
 from trajcompress.facts.next_turns import Later
 from trajcompress.facts.parts import best_parts
-from trajcompress.facts.taken import STRONG
 
-_MOST_PLACES = 4  # a word that stands in more lines tells of none
-_MOST_TAKEN = 6
 _LINE_CHARS = 160  # a longer line tells several things
 
 
@@ -37,9 +33,3 @@ def lines_used(body: str, later: Later, most: int) -> list[Used]:
         part = line if len(line) <= _LINE_CHARS else body[start:end]
         found.setdefault(begins, Used(begins, line, part))
     return list(found.values())
-
-
-def words_taken(body: str, later: Later) -> list[str]:
-    """Return the names and figures that later turns bring in, and that stand in few places of a text."""
-    telling = (word for word, weight in later.items() if weight >= STRONG and word in body)
-    return list(islice((word for word in telling if body.count(word) <= _MOST_PLACES), _MOST_TAKEN))

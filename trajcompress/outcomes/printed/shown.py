@@ -11,7 +11,7 @@ from trajcompress.facts.next_turns import Later
 from trajcompress.outcomes.action.actions import Action
 from trajcompress.outcomes.printed.furniture import Repeated, telling_lines
 from trajcompress.outcomes.printed.known_forms import known_form
-from trajcompress.outcomes.printed.later import lines_used, words_taken
+from trajcompress.outcomes.printed.later import lines_used
 from trajcompress.outcomes.printed.matches import matches
 from trajcompress.outcomes.printed.odd_lines import odd_lines, rows_amid
 from trajcompress.outcomes.printed.reasons import own_lines
@@ -190,22 +190,22 @@ def _without_header(body: str) -> str:
 
 
 def _items(body: str, later: Later) -> list[str]:
-    """Return the first two values of each item of a YAML list, which name it; those that are taken up go first.
+    """Return the first two values of each item of a YAML list, which name it; first where most of these is taken up.
 
     Of these also what else they have a list of, as tools have parameters.
     """
     found = list(_ITEM.finditer(body))
     if len(found) < _LEAST_ITEMS or len({item.group(2, 4) for item in found}) > 1:
         return []
-    taken = frozenset(words_taken(body, later))
     ends = [*(item.start() for item in found[1:]), len(body)]
-    said: dict[tuple[str, str], str] = {}
-    for item, end in zip(found, ends, strict=True):
-        values = item[3], item[5]
-        said[values] = "" if taken.isdisjoint(values) else _listed_below(body[item.end() : end])
-    (first, below), *others = sorted(said.items(), key=lambda each: taken.isdisjoint(each[0]))
-    begins = f"{found[0][2]}: {first[0]}, {found[0][4]}: {first[1]}{below}"
-    return [begins, *(f"{one}, {other}{below}" for (one, other), below in others)]
+    blocks = {(item[3], item[5]): body[item.end() : end] for item, end in zip(found, ends, strict=True)}
+    taken = {values: sum(value in later for value in values) for values in blocks}
+    most = max(1, *taken.values())
+    said: list[str] = []
+    for values in sorted(blocks, key=lambda values: -taken[values]):
+        one, other = values if said else (f"{found[0][2]}: {values[0]}", f"{found[0][4]}: {values[1]}")
+        said.append(f"{one}, {other}{_listed_below(blocks[values]) if taken[values] == most else ''}")
+    return said
 
 
 def _listed_below(block: str) -> str:
