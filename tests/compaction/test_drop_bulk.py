@@ -96,7 +96,7 @@ def test_encoded_data_and_long_addresses_become_marks(text: str, expected: str):
         "0" * 900,
         "01" * 450,
         "1234567890" * 90,
-        DATA[:300],
+        DATA[:190],
         LISTING,
         "https://example.com/docs/guide/index.html?page=2#part",
         " ".join(HEX[at : at + 64] for at in range(0, 1_200, 64)),

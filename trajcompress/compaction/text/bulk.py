@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from trajcompress.processes.late_patterns import late_re
 
-_LEAST_RUN = 400
+_LEAST_RUN = 200
 _WINDOW = _LEAST_RUN // 2  # a run has one of these whole, wherever it begins
 _RUN = late_re(r"[A-Za-z0-9+/_-]+={0,2}")
 _FULL_WINDOW = late_re(rf"[A-Za-z0-9+/_-]{{{_WINDOW}}}")
