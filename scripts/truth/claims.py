@@ -28,7 +28,7 @@ CLEAR_MARK = re.compile(r"(?i)omitted|elided|truncated|removed|cleared|cut|short
 CUT = re.compile(
     r"\[… [\d,]+ (?:encoded )?characters elided[^\]]*\]"
     r"|\[… (?:the same (?:line|words) [\d,]+ times more"
-    r"|[\d,]+ more such lines, with other (?:numbers|files), elided) …\]"
+    r"|[\d,]+ more such lines(?: of [^\n,]{1,80})?, with other (?:numbers|files)(?: \([^\n)]{1,200}\))?, elided) …\]"
 )
 SAME = re.compile(r"(?i)same (?:result|output|text|as)")
 

@@ -33,6 +33,11 @@ def test_lines_that_differ_in_numbers_stay_as_one_of_them_may_be_what_matters():
     assert without_runs(text, never) == text
 
 
+def mark(lines: int, denied: int, broken: int) -> str:
+    kinds = f"{denied} × Permission denied, {broken} × Input/output error"
+    return f"[… {lines} more such lines of grep, with other files ({kinds}), elided …]"
+
+
 def test_of_complaints_about_file_after_file_the_first_of_each_kind_and_those_that_are_said_stay():
     kinds = ("Permission denied", "Input/output error")
     lines = [f"grep: ./sys/module/m{chr(97 + n % 26)}/{n}/uevent: {kinds[n % 3 == 1]}" for n in range(90)]
@@ -40,9 +45,9 @@ def test_of_complaints_about_file_after_file_the_first_of_each_kind_and_those_th
     assert once.split("\n") == [
         "searching",
         *lines[:5],
-        "[… 65 more such lines, with other files (44 × Permission denied, 21 × Input/output error), elided …]",
+        mark(65, 44, 21),
         lines[70],
-        "[… 19 more such lines, with other files (13 × Permission denied, 6 × Input/output error), elided …]",
+        mark(19, 13, 6),
         "3 found",
     ]
 
@@ -53,10 +58,7 @@ def test_the_one_complaint_of_another_program_stays_and_what_goes_is_counted_by_
     once = without_runs("\n".join([*lines[:30], other, *lines[30:]]), lambda _: False).split("\n")
     assert once[:2] == lines[:2]
     assert other in once
-    assert (
-        once[-1]
-        == "[… 30 more such lines, with other files (23 × Permission denied, 7 × Input/output error), elided …]"
-    )
+    assert once[-1] == mark(30, 23, 7)
 
 
 @pytest.mark.parametrize(

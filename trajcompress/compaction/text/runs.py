@@ -81,11 +81,15 @@ def _first_of_each(run: Sequence[str]) -> set[int]:
     seen: dict[str, int] = {}
     first: set[int] = set()
     for place, line in enumerate(run):
-        kind = f"{line.partition(': ')[0]}: {_message(line)}"  # of this program
+        kind = f"{_program(line)}: {_message(line)}"
         seen[kind] = seen.get(kind, 0) + 1
         if seen[kind] <= _FIRST:
             first.add(place)
     return first
+
+
+def _program(line: str) -> str:
+    return line.partition(": ")[0]
 
 
 def _message(line: str) -> str:
@@ -99,7 +103,8 @@ def _some_of(run: Sequence[str], staying: set[int], is_said: Callable[[str], boo
 
     def close() -> None:
         counts = ", ".join(f"{count:,} × {kind}" for kind, count in Counter(map(_message, gone)).items())
-        mark = f"[… {len(gone):,} more such lines, with other files ({counts}), elided …]"
+        programs = " and ".join(dict.fromkeys(map(_program, gone)))  # others may have complained last
+        mark = f"[… {len(gone):,} more such lines of {programs}, with other files ({counts}), elided …]"
         written.extend([mark] if sum(map(len, gone)) + len(gone) - len(mark) >= _LEAST_FREED else gone)
         gone.clear()
 
