@@ -11,7 +11,7 @@ import pytest
 from commands import read_metrics, read_rejected, read_rows, run_here
 
 MADE = Path(__file__).parents[1] / "support" / "data" / "formats"
-FORMATS = {"atif", "langchain", "mini-swe-agent", "responses", "swe-agent"}
+FORMATS = {"atif", "langchain", "mini-swe-agent", "nebius", "olmo", "responses", "swe-agent"}
 STEPS = [
     message
     for n in range(12)
@@ -31,7 +31,7 @@ def test_a_folder_of_formats_becomes_openai_messages(desk, form):
     assert {row["input_format"] for row in read_metrics(desk.path("out"))} == FORMATS
     assert "atif: column steps is read as OpenAI messages, and written so" in ran.stderr
     rows = read_rows(desk.path("out"))
-    assert len(rows) + len(read_rejected(desk.path("out"))) == 19
+    assert len(rows) + len(read_rejected(desk.path("out"))) == 21
     assert all(
         message["role"] in {"system", "user", "assistant", "tool"} for row in rows for message in row["messages"]
     )

@@ -34,7 +34,7 @@ def test_of_tools_in_yaml_the_parameters_of_the_one_that_is_called_are_told():
         " ppt, open_it; mover, move_it"
     )
     passed = read(TOOLS, None, later={"ppt": 2.0, "add_chart": 2.0}).said  # the server of another as well
-    assert passed == said
+    assert passed.startswith("server_name: ppt, tool_name: add_chart … inputschema: slide_index, chart_type, title; ")
 
 
 def test_of_tools_in_json_the_parameters_that_are_passed_are_told():

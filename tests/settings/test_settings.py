@@ -95,6 +95,7 @@ BY_KEY = {
     "summarization.price_in": st.floats(0, 100),
     "summarization.price_out": st.floats(0, 100),
     "summarization.price_cached": st.floats(0, 100),
+    "summarization.max_cost": st.floats(0.01, 100),
     "processing.part_size": st.integers(1, 999).map(lambda number: f"{number}MB"),
     "summarization.on_failure": st.sampled_from(["keep", "extractive"]),
     "input.format": st.sampled_from(["auto", "sharegpt", "openai"]),

@@ -192,7 +192,7 @@ def _without_header(body: str) -> str:
 def _items(body: str, later: Later) -> list[str]:
     """Return the first two values of each item of a YAML list, which name it; first where most of these is taken up.
 
-    Of these also what else they have a list of, as tools have parameters.
+    Of those that are taken up also what else they have a list of, as tools have parameters.
     """
     found = list(_ITEM.finditer(body))
     if len(found) < _LEAST_ITEMS or len({item.group(2, 4) for item in found}) > 1:
@@ -200,11 +200,10 @@ def _items(body: str, later: Later) -> list[str]:
     ends = [*(item.start() for item in found[1:]), len(body)]
     blocks = {(item[3], item[5]): body[item.end() : end] for item, end in zip(found, ends, strict=True)}
     taken = {values: sum(value in later for value in values) for values in blocks}
-    most = max(1, *taken.values())
     said: list[str] = []
     for values in sorted(blocks, key=lambda values: -taken[values]):
         one, other = values if said else (f"{found[0][2]}: {values[0]}", f"{found[0][4]}: {values[1]}")
-        said.append(f"{one}, {other}{_listed_below(blocks[values]) if taken[values] == most else ''}")
+        said.append(f"{one}, {other}{_listed_below(blocks[values]) if taken[values] else ''}")
     return said
 
 
