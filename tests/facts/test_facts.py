@@ -295,6 +295,14 @@ def test_a_line_that_a_kept_turn_copies_whole_is_not_needed_again():
     assert needed([shown], [other]) == ("price_table",)
 
 
+def test_an_address_that_a_result_gave_is_needed_though_the_agent_wrote_the_same_page_twice():
+    chart = "https://pictures.example/one/G-2jQ6FeeqMAAAAAVkAAAAgA/original"
+    page = f"<h2>Readers</h2>\n<img src='{chart}' alt='A chart of readers'>"
+    made, wrote = result(json.dumps({"url": chart})), call("write", path="a.html", content=page)
+    again = call("write", path="b.html", content=page)
+    assert needed([made, wrote, result("ok")], [again]) == (chart,)
+
+
 def test_names_that_stand_alone_on_their_lines_are_copied_with_a_neighbour_only():
     listed = result("src/app/main.py\nsrc/app/menu.py\nsrc/app/mode.py")
     assert needed([listed], [call("open", path="src/app/menu.py")]) == ("src/app/menu.py",)

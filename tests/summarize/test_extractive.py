@@ -83,6 +83,19 @@ def test_steps_that_are_left_out_are_counted_and_the_telling_ones_stay():
     assert f"- … {60 - shown} more steps: {60 - shown} × ls\n" in steps
 
 
+def test_of_agents_that_were_asked_in_sentences_steps_that_are_left_out_are_counted_alone():
+    asked = ("Please open the page {} of the tides.", "Look for the harbour {} there.")
+    messages = [{"role": "user", "content": "When is high water?"}]
+    for n in range(30):
+        messages.append({"role": "Orchestrator (-> WebSurfer)", "content": asked[n % 2].format(f"number-{n}")})
+        messages.append({"role": "WebSurfer", "content": f"I clicked 'Page {n}'. It shows the harbour of Port-{n}."})
+    turns = read(messages).turns
+    steps = section(extract(ask(turns[1:], budget=150)), "Steps")
+    assert " more steps\n" in steps
+    assert "Please," not in steps
+    assert "× " not in steps
+
+
 @pytest.mark.parametrize(
     ("assistant", "answer", "expected"),
     [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from enum import Enum
 
 from msgspec import Struct, field
@@ -183,6 +183,7 @@ def _written(record: Record, chosen: Mapping[int, int], needed: Sequence[str] = 
     texts: dict[Section, list[str]] = {section: [] for section in Section}
     steps: list[str | Counter[str]] = []  # those between them that are left out, by tool
     told: set[str] = set()
+    tools = {line.tool for line in record.lines}
     # Of what reads the same the last is told.
     for place in sorted(range(len(record.lines)), key=lambda place: record.lines[place].order, reverse=True):
         line = record.lines[place]
@@ -195,7 +196,7 @@ def _written(record: Record, chosen: Mapping[int, int], needed: Sequence[str] = 
     for said in texts.values():
         said.reverse()
     texts[Section.STEPS] = [
-        step if isinstance(step, str) else record.clean(_more(step)) for step in _once(_merged(steps[::-1]))
+        step if isinstance(step, str) else record.clean(_more(step)) for step in _once(_merged(steps[::-1]), tools)
     ]
     texts[Section.NEEDED] += dict.fromkeys(filter(None, map(record.clean, needed)))
     lines = []
@@ -233,12 +234,12 @@ def _merged(steps: Sequence[str | Counter[str]]) -> list[str | Counter[str]]:
     return told
 
 
-def _once(steps: Sequence[str | Counter[str]]) -> list[str | Counter[str]]:
+def _once(steps: Sequence[str | Counter[str]], tools: Collection[str]) -> list[str | Counter[str]]:
     """Tell steps that read the same once, where the last of them stands, and count the earlier ones."""
     told: set[str] = set()
     said: list[str | Counter[str]] = []
     for step in reversed(steps):
-        left = step if not isinstance(step, str) else _counted(step) if step in told else None
+        left = step if not isinstance(step, str) else _counted(step, tools) if step in told else None
         if left is None:
             told.add(str(step))
             said.append(step)
@@ -249,9 +250,10 @@ def _once(steps: Sequence[str | Counter[str]]) -> list[str | Counter[str]]:
     return said[::-1]
 
 
-def _counted(step: str) -> Counter[str]:
-    """Return how many steps a line tells, by their tool."""
-    return Counter({step.partition(" ")[0]: 1 + sum(map(int, _AND_MORE.findall(step)))})
+def _counted(step: str, tools: Collection[str]) -> Counter[str]:
+    """Return how many steps a line tells, by their tool; what was asked in words names none."""
+    first = step.partition(" ")[0]
+    return Counter({first if first in tools else "": 1 + sum(map(int, _AND_MORE.findall(step)))})
 
 
 def _shortest(record: Record, budget: int, count: Callable[[str], int]) -> str:

@@ -235,8 +235,10 @@ def _step_lines(told: Sequence[_Told], turns: int) -> list[Line]:
 
 
 def _tool(each: _Told) -> str:
-    """Return what a step called: the name of a tool, or of a program."""
-    return each.label.partition(" ")[0]
+    """Return what a step called: the name of a tool, or of a program; nothing where it was asked in a sentence."""
+    first = each.label.partition(" ")[0]
+    is_said = each.step.action is not None and not each.step.action.name and first.istitle()
+    return "" if is_said else first
 
 
 def _kinds(each: _Told) -> list[str]:
