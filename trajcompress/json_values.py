@@ -43,6 +43,15 @@ def parse_json(text: str, *, strict: bool = True) -> Any:
         raise ValueError("nested too deep") from error
 
 
+def is_json(text: str) -> bool:
+    """Tell whether a text is JSON that :func:`parse_json` reads."""
+    try:
+        parse_json(text)
+    except ValueError:
+        return False
+    return True
+
+
 def depth_of(value: Any) -> int:
     """Return how many levels a value of JSON is nested, one more than :data:`MAX_DEPTH` where that is exceeded."""
     # Level by level instead of by recursion, which is what the limit protects.

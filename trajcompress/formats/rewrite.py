@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from trajcompress.formats.content import TEXT_TYPES
 from trajcompress.formats.turns import RESULTS_JOINT, keys_of, read_turn, without_think
-from trajcompress.json_values import parse_json
+from trajcompress.json_values import is_json
 from trajcompress.transcript.roles import CALL_ROLES
 from trajcompress.transcript.text_protocols.observation_parts import in_observation
 from trajcompress.transcript.trajectory import Message, Turn
@@ -230,18 +230,10 @@ def _map_calls(value: Any, rewrite: Callable[[Any], Any]) -> Any:
     if isinstance(value, list):
         return [_map_calls(item, rewrite) for item in value]
     if isinstance(value, str):
-        return rewrite(value) if _is_json(value) else value
+        return rewrite(value) if is_json(value) else value
     if not isinstance(value, dict):
         return value
     if isinstance(value.get("function"), dict):
         return {**value, "function": _map_calls(value["function"], rewrite)}
     key = next((key for key in _ARGUMENTS if value.get(key) is not None), None)
     return value if key is None else {**value, key: rewrite(value[key])}
-
-
-def _is_json(text: str) -> bool:
-    try:
-        parse_json(text)
-    except ValueError:
-        return False
-    return True

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from trajcompress.formats.adapter_parts import Adapter, Lists, Made, Row, call_of, objects
-from trajcompress.json_values import parse_json
+from trajcompress.json_values import is_json, parse_json
 from trajcompress.transcript.text_protocols.written_calls import invocations
 from trajcompress.transcript.trajectory import Message
 
@@ -70,21 +70,13 @@ def _answers(said: Mapping[str, Any], waiting: Sequence[str]) -> list[Message]:
     """Return a message for each call that is answered on a line of its own; else all is of the first of them."""
     content = said.get("content")
     lines = _lines(content) if isinstance(content, str) else []
-    texts = lines if len(lines) == len(waiting) > 1 and all(map(_is_json, lines)) else [content]
+    texts = lines if len(lines) == len(waiting) > 1 and all(map(is_json, lines)) else [content]
     ids = [{"tool_call_id": each} for each in waiting] or [{}]
     return [{**said, "role": "tool", "content": text} | which for text, which in zip(texts, ids, strict=False)]
 
 
 def _lines(text: str) -> list[str]:
     return [line for line in text.split("\n") if line.strip()]
-
-
-def _is_json(text: str) -> bool:
-    try:
-        parse_json(text)
-    except ValueError:
-        return False
-    return True
 
 
 ADAPTER = Adapter("olmo", _find, _read)
