@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from itertools import islice, pairwise
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from trajcompress.facts.parts import Wanted
 from trajcompress.facts.reading import readable
@@ -29,6 +29,14 @@ _LEAST_WORDS, _MOST_RUNS = 4, 40
 _RESULT_CHARS = 60_000
 
 
+class _Spoken(NamedTuple):
+    """What a turn says, its words with where each begins and ends, and which of them follow each other."""
+
+    text: str
+    words: list[tuple[str, int, int]]
+    pairs: set[tuple[str, str]]
+
+
 class LaterReader:
     """Reads what the turns after a result bring in; each turn once."""
 
@@ -36,6 +44,7 @@ class LaterReader:
         """Take the turns of a row, or of a region."""
         self._turns = turns
         self._words: dict[int, dict[str, float]] = {}
+        self._spoken: dict[int, _Spoken] = {}
         self._after: dict[int, Later] = {}
 
     def after(self, index: int) -> Later:
@@ -56,7 +65,10 @@ class LaterReader:
             del said[word]
         before = _spoken(self._turns[acted]) if acted is not None else ""
         shown = self._turns[index].text[:_RESULT_CHARS]
-        as_it_stands = said_as_in([_spoken(self._turns[at]) for at in ahead], shown)[:_MOST_RUNS]
+        for at in ahead:
+            if at not in self._spoken:
+                self._spoken[at] = _in_words(_spoken(self._turns[at]))
+        as_it_stands = _said_as_in([self._spoken[at] for at in ahead], shown)[:_MOST_RUNS]
         return {**said, **dict.fromkeys((word for word in as_it_stands if word not in before), STRONG)}
 
     def _acted(self, index: int) -> int | None:
@@ -82,26 +94,26 @@ class LaterReader:
         return self._words[index]
 
 
-def said_as_in(texts: Sequence[str], result: str) -> list[str]:
-    """Return the runs of words that texts say as they stand in a result: four or more, or two with a figure."""
-    said = [[(match[0].strip("./-@"), match.span()) for match in _WORD.finditer(text)] for text in texts]
-    pairs = {pair for words in said for pair in pairwise(word for word, _ in words)}
+def _in_words(text: str) -> _Spoken:
+    words = [(match[0].strip("./-@"), *match.span()) for match in _WORD.finditer(text)]
+    return _Spoken(text, words, set(pairwise(word for word, _, _ in words)))
+
+
+def _said_as_in(spoken: Sequence[_Spoken], result: str) -> list[str]:
+    """Return the runs of words that are said as they stand in a result: four or more, or two with a figure."""
+    pairs = set().union(*(each.pairs for each in spoken))
     stands = pairs.intersection(pairwise(words_in_order(result)))  # in one go, as a result may be long
-    return [
-        run for text, words in zip(texts, said, strict=True) if stands for run in _runs(text, words, stands, result)
-    ]
+    return [run for each in spoken if stands for run in _runs(each, stands) if run in result]
 
 
-def _runs(
-    text: str, words: Sequence[tuple[str, tuple[int, int]]], stands: Collection[tuple[str, str]], result: str
-) -> Iterator[str]:
-    first = 0
+def _runs(spoken: _Spoken, stands: Collection[tuple[str, str]]) -> Iterator[str]:
+    words, first = spoken.words, 0
     for last in range(1, len(words) + 1):
         if last < len(words) and (words[last - 1][0], words[last][0]) in stands:
             continue
         if last - first > 1:
-            run = text[words[first][1][0] : words[last - 1][1][1]].rstrip(".-")
-            if (last - first >= _LEAST_WORDS or any(map(str.isdigit, run))) and run in result:
+            run = spoken.text[words[first][1] : words[last - 1][2]].rstrip(".-")
+            if last - first >= _LEAST_WORDS or any(map(str.isdigit, run)):
                 yield run
         first = last
 
