@@ -172,3 +172,11 @@ def test_an_answer_by_http_is_told_by_its_body_and_an_error_with_its_status():
     assert not rooms.failed
     assert rooms.said.startswith("[(")
     assert "X-Served-By: cache-7" in outcome(head.format("200 OK"), "bash", command="curl -I https://a.example").said
+
+
+def test_of_answers_by_http_that_lead_to_each_other_the_last_is_told():
+    moved = "HTTP/1.1 301 Moved Permanently\r\nLocation: /v2\r\n\r\n"
+    last = "HTTP/1.1 404 Not Found\r\nContent-Type: text/plain\r\n\r\nno such room\n"
+    for times in (1, 5_000):
+        told = outcome(moved * times + last, "bash", command="curl -siL https://a.example/v1")
+        assert (told.failed, told.said) == (True, "404 Not Found; no such room")

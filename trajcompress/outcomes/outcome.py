@@ -124,7 +124,7 @@ def read(
         most: the most characters of what is said where later turns take so much from it.
     """
     held = unwrap(text)
-    if (head := _HTTP_HEAD.match(held)) and held[head.end() :].strip():
+    if (head := _last_head(held)) and held[head.end() :].strip():
         answer = read(held[head.end() :], action, needed, limit, repeated, later=later, taken=taken, most=most)
         return _answered(head, answer, {**later, **taken})
     if nag := nag_of(held):
@@ -182,6 +182,14 @@ def read(
             said = f"{first}; {told}" if first else told
     lines = "" if size == 1 and said else lines
     return Outcome(said, lines, report.failed, report.tests, opened[1] if opened else None)
+
+
+def _last_head(text: str) -> re.Match[str] | None:
+    """Return the head of an answer by HTTP, of several the last: those before it led to that."""
+    head = _HTTP_HEAD.match(text)
+    while head and (after := _HTTP_HEAD.match(text, head.end())):
+        head = after
+    return head
 
 
 def _answered(head: re.Match[str], body: Outcome, later: Wanted) -> Outcome:

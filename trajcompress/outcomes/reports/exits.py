@@ -10,7 +10,6 @@ _EXIT = late_re(  # a first letter without regard to case would be looked for at
     r"(?=[^\w\n]{0,4}(?:/\w{1,20}>\W?|\([^()\n]{1,40}\)|(?:after|in) \d[\d.]{0,9} ?\w{1,8}\W?)?[ \t\r]*(?:\n|\Z)"
     r"|[\"']?[,}])"
 )
-_EXIT_HINTS = ("exit", "return")
 _HINTS = ("exit", "return")
 _OPENS = ("<", '"', "'", "[", "(")
 _WORD = late_re(r"[^\W\d]\w*|\d+")
