@@ -8,6 +8,7 @@ import re
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from needing import HEAD, call, needed, result, say
 from shared import OWN, SOURCES, rows_of, tokenizer_folder
 
 from trajcompress import compress_dataset
@@ -19,28 +20,8 @@ from trajcompress.transcript.summary_marks import SUMMARY_PREFIX
 from trajcompress.transcript.trajectory import ToolCall, Turn
 
 
-def say(role: str, text: str = "", **more) -> Turn:
-    return Turn(role, text, {}, **more)
-
-
-def call(name: str, **arguments) -> Turn:
-    return say("assistant", calls=(ToolCall("c", name, json.dumps(arguments, ensure_ascii=False)),))
-
-
-def result(text: str) -> Turn:
-    return say("tool", text, answers=("c",))
-
-
 def words(text: str) -> int:
     return len(text.split())
-
-
-HEAD = (say("system", "You are an agent."), say("user", "Do the task."))
-
-
-def needed(region, tail, head=HEAD, **more):
-    as_turns = [[result(part)] if isinstance(part, str) else part for part in (region, tail)]
-    return facts_needed(head, *as_turns, **more)
 
 
 @pytest.mark.parametrize(
@@ -287,28 +268,6 @@ def test_nearly_all_facts_survive_in_real_trajectories(source, tmp_path):
     assert totals.facts_kept >= 0.97 * totals.facts_needed
 
 
-def test_a_line_that_a_kept_turn_copies_whole_is_not_needed_again():
-    shown = result("   11\tdef total(self):\n   12\t    return self.price_table.sum_rows()\n")
-    edit = call("edit", old_str="    return self.price_table.sum_rows()", new_str="    return 0")
-    assert needed([shown], [edit]) == ()
-    other = call("edit", old_str="x", new_str="    value = self.price_table.first_row()")
-    assert needed([shown], [other]) == ("price_table",)
-
-
-def test_an_address_that_a_result_gave_is_needed_though_the_agent_wrote_the_same_page_twice():
-    chart = "https://pictures.example/one/G-2jQ6FeeqMAAAAAVkAAAAgA/original"
-    page = f"<h2>Readers</h2>\n<img src='{chart}' alt='A chart of readers'>"
-    made, wrote = result(json.dumps({"url": chart})), call("write", path="a.html", content=page)
-    again = call("write", path="b.html", content=page)
-    assert needed([made, wrote, result("ok")], [again]) == (chart,)
-
-
-def test_names_that_stand_alone_on_their_lines_are_copied_with_a_neighbour_only():
-    listed = result("src/app/main.py\nsrc/app/menu.py\nsrc/app/mode.py")
-    assert needed([listed], [call("open", path="src/app/menu.py")]) == ("src/app/menu.py",)
-    assert needed([listed], [call("run", text="src/app/main.py src/app/menu.py src/app/mode.py")]) == ()
-
-
 def test_what_only_a_call_gives_is_not_told_as_if_it_came_of_one():
     script = 'f.write(text)\nprint("Created: out/report.txt")\nf.close()\n'
     wrote = Turn("assistant", "I write it.", {}, calls=(ToolCall("c", "write", json.dumps({"content": script})),))
@@ -316,14 +275,6 @@ def test_what_only_a_call_gives_is_not_told_as_if_it_came_of_one():
     assert words == 'in a call: print("Created: out/report.txt")'
     printed = words_around(["out/report.txt"], [wrote, result("Created: out/report.txt")])["out/report.txt"]
     assert printed == "Created: out/report.txt"
-
-
-def test_of_a_long_paragraph_the_words_around_a_fact_are_enough():
-    before, behind = "He made lithographs of the towns on his way. " * 8, "Of his work little is known to us. " * 8
-    told = "In 1829 he left Hamburg for Vera_Cruz, where he stayed. "
-    page = result(f"The painter was born in 1805. {before}{told}{behind}It burnt in 1902.")
-    assert needed([page], [say("assistant", f"{before}{told}{behind}")]) == ()
-    assert set(needed([page], [say("assistant", "He went to Vera_Cruz in 1829.")])) == {"Vera_Cruz", "1829"}
 
 
 def test_what_an_agent_writes_once_more_into_a_file_is_its_own():

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from trajcompress.facts import facts_kept
-from trajcompress.facts.copied import flat, is_copied
 from trajcompress.facts.ledger import FactLedger
 from trajcompress.facts.reading import Reader, is_told, mentions, words
 from trajcompress.redact import NONE_KNOWN, redact
@@ -96,29 +95,6 @@ def test_a_ledger_finds_what_is_lost_as_looking_into_each_turn_does(turns, dropp
         if lost:
             expected.setdefault(told[kept - 1], []).append(fact)
     assert ledger.needed(dropped) == expected
-
-
-PARAGRAPH = "The quick brown fox jumps over the lazy dog and runs away from it again. " * 6
-
-
-@pytest.mark.parametrize(
-    ("told", "kept", "copied"),
-    [
-        ("It holds that F7 is open. ", "It holds that F7 is open.", True),
-        ("It is not true that F7 is open. ", "It is true that F7 is open.", False),
-        ("It holds that F7 is open no more. ", "It holds that F7 is open", False),
-        ("12 items of F7 are left. ", "112 items of F7 are left.", False),
-        ("F7. ", "F7.", False),
-    ],
-)
-def test_of_a_paragraph_the_whole_sentence_must_be_kept(told, kept, copied):
-    assert is_copied("F7", PARAGRAPH + told + PARAGRAPH, flat(f"A. {kept} B.")) is copied
-    assert is_copied("F7", told + PARAGRAPH, flat(f"A. {kept} B.")) is copied
-
-
-def test_of_a_paragraph_without_sentences_nothing_is_taken_for_copied():
-    told = "quick brown fox " * 60 + "F7 " + "lazy dog " * 60
-    assert not is_copied("F7", told, flat(told[500:1200]))
 
 
 @pytest.mark.cpu_seconds(30)  # looking into each turn for each fact would take hours

@@ -75,6 +75,7 @@ def facts_needed(
 
     found = [fact for fact in facts_told(likely[: _MAX_VERIFIED * limit], told) if not is_known(fact)]
     kept = flat(reader.text(turn for turn in tail if turn.role == "assistant")) if found else ""
+    # Where a result gives it, that line must be kept: the agent may have copied what it wrote itself.
     by_results = reader.text(turn for turn in region if turn.role != "assistant") if found else ""
     found = [fact for fact in found if not is_copied(fact, by_results if fact in by_results else told, kept)]
     own = {fact for fact in used.in_bodies.intersection(found) if not _NAMES.fullmatch(fact)}

@@ -26,7 +26,7 @@ _SCALES = {
     **dict.fromkeys(("T", "tn", " trillion", " tn"), 1e12),
 }
 _SCALED = late_re(
-    r"(?<![\w.])(\d{1,6}(?:\.\d{1,4})?)( ?(?:%|[KkMBT]\b|[bt]n\b)| (?:percent|thousand|[mbtr]{1,2}illion)\b)"
+    r"(?<![\w.])(\d{1,6}(?:\.\d{1,4})?)( ?(?:%|[KkMBT]\b|[bt]n\b)| (?:percent|thousand|(?:m|b|tr)illion)\b)"
 )
 _MONTHS = (
     *("January", "February", "March", "April", "May", "June"),

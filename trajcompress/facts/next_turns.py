@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeAlias
 
 from trajcompress.facts.parts import Wanted
 from trajcompress.facts.reading import readable
-from trajcompress.facts.taken import PLAIN, STRONG, telling_words, words_in_order
+from trajcompress.facts.taken import EDGES, PLAIN, STRONG, telling_words, words_in_order
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.trajectory import Turn
 
@@ -95,7 +95,7 @@ class LaterReader:
 
 
 def _in_words(text: str) -> _Spoken:
-    words = [(match[0].strip("./-@"), *match.span()) for match in _WORD.finditer(text)]
+    words = [(match[0].strip(EDGES), *match.span()) for match in _WORD.finditer(text)]
     return _Spoken(text, words, set(pairwise(word for word, _, _ in words)))
 
 

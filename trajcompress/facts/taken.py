@@ -13,7 +13,9 @@ from trajcompress.facts.scripts import UNSPACED, foreign_words, letters
 from trajcompress.transcript.trajectory import Turn
 
 _IN_WORDS = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.@/")
-_EDGES = b"./-@"
+EDGES = "./-@"
+"""What stands at the end of a word is no part of it."""
+_EDGES = EDGES.encode()
 _TO_WORDS = bytes(byte if byte in _IN_WORDS else 32 for byte in range(256))
 _REMEMBERED = 1 << 14
 _REMEMBERED_CHARS = 64  # longer ones, such as encoded data, hardly come again
@@ -60,12 +62,16 @@ def _weight(word: str) -> float:
 
 def _tokens(text: str) -> dict[bytes, None]:
     """Return what stands between spaces and signs, each once: a text repeats most of it."""
-    return dict.fromkeys(text.encode("ascii", "replace").translate(_TO_WORDS).split())
+    return dict.fromkeys(_split(text))
+
+
+def _split(text: str) -> list[bytes]:
+    return text.encode("ascii", "replace").translate(_TO_WORDS).split()
 
 
 def words_in_order(text: str) -> list[str]:
     """Return the words, names and paths of a text as they follow each other; what is not ASCII separates."""
-    return [word.strip("./-@") for word in text.encode("ascii", "replace").translate(_TO_WORDS).decode().split()]
+    return [token.strip(_EDGES).decode() for token in _split(text)]
 
 
 def telling_words(text: str) -> Iterator[tuple[str, float]]:

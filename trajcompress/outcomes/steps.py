@@ -118,7 +118,7 @@ def action_of(turn: Turn, number: int, calls: Calls = _UNKNOWN) -> Action:
     Several in one text have one answer, so they are one action.
     """
     if not turn.calls:
-        return Action("", shorten(one_line(turn.text[: TARGET_CHARS * 2]), TARGET_CHARS), "run")
+        return Action("", shorten(one_line(turn.text[: TARGET_CHARS * 2]), TARGET_CHARS), "run", in_words=True)
     if turn.in_text and len(turn.calls) > 1:
         return together([_action_of(call, calls) for call in turn.calls[:_MOST_TOGETHER]], len(turn.calls))
     return _action_of(turn.calls[number], calls)

@@ -14,11 +14,11 @@ from types import MappingProxyType
 
 from msgspec import Struct, field
 
+from trajcompress import json_values
 from trajcompress.compaction.text.diffs import without_new_files
 from trajcompress.compaction.text.middle import LEAST_CHARS, MARK_CHARS, cut_text, number
 from trajcompress.compaction.text.points import without_points
 from trajcompress.facts.parts import LEAST, Wanted
-from trajcompress.json_values import parse_json
 from trajcompress.processes.late_patterns import late_re
 
 _ITEMS_MARK = late_re(r'"… ([\d,]{1,15}) items elided …"|"\\u2026 ([\d,]{1,15}) items elided \\u2026"')
@@ -74,13 +74,7 @@ def _json_in(text: str) -> slice | None:
 
 def is_json(text: str) -> bool:
     """Tell whether a text is a JSON object or array."""
-    if text.lstrip()[:1] not in {"{", "["}:
-        return False
-    try:
-        parse_json(text)
-    except ValueError:
-        return False
-    return True
+    return text.lstrip()[:1] in {"{", "["} and json_values.is_json(text)
 
 
 def write_string(value: str, like: str) -> str:

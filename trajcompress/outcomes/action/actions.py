@@ -97,7 +97,7 @@ class Action(Struct, frozen=True):
 
     ``span`` are lines read, ``change`` the lines that an edit brings in. ``changes`` are the files that it changes
     if it succeeds, for certain; ``edits_open_file``: that is the one which an editor shows. ``beside`` are arguments
-    that most calls have.
+    that most calls have. ``in_words``: no call was read, so it is all that was said, as to another agent.
     """
 
     name: str
@@ -109,6 +109,7 @@ class Action(Struct, frozen=True):
     changes: tuple[str, ...] = ()
     edits_open_file: bool = False
     beside: str = ""
+    in_words: bool = False
 
 
 def describe(name: str, data: Any, usual: Usual = NOTHING_USUAL, apart: Collection[str] = frozenset()) -> Action:

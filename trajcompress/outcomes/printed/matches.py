@@ -15,9 +15,9 @@ _SEARCH = late_re(
     r"|(?:search|find)_\w"
 )
 _MATCH = late_re(  # no date, no time; behind the number of a line around one stands a hyphen
-    r"^((?!\d{4}-\d\d-\d\d|\d{1,2}:\d\d:\d\d)(?:Line |([\w.@+/-]{1,300}):|[\w.@+/-]{1,300}-)?"
-    r"(?P<number>\d{1,7})([:-]).{0,300}"
-    r"|([\w.@+/-]{1,300}) \(\d{1,7} matches\))$",  # of a file, as SWE-agent's `search_dir` counts them
+    r"^((?!\d{4}-\d\d-\d\d|\d{1,2}:\d\d:\d\d)(?:Line |(?P<file>[\w.@+/-]{1,300}):|[\w.@+/-]{1,300}-)?"
+    r"(?P<number>\d{1,7})(?P<sign>[:-]).{0,300}"
+    r"|(?P<counted>[\w.@+/-]{1,300}) \(\d{1,7} matches\))$",  # of a file, as SWE-agent's `search_dir` counts them
     re.MULTILINE,
 )
 _STATED = late_re(  # by the tool: not all may be shown
@@ -41,9 +41,10 @@ def matches(body: str, action: Action | None, later: Later) -> list[str]:
     """
     begin = body[:_READ_CHARS]
     found = list(_MATCH.finditer(begin))
-    if 2 * len(found) <= begin.count("\n") or not (searches(action) or any(each[2] or each[5] for each in found)):
+    is_search = searches(action) or any(each["file"] or each["counted"] for each in found)
+    if 2 * len(found) <= begin.count("\n") or not is_search:
         return []
-    lines = [each[1] for each in found if each[4] != "-"] or [each[1] for each in found]
+    lines = [each[1] for each in found if each["sign"] != "-"] or [each[1] for each in found]
     shown = {each[1] for each in found}
     used = [each[1] for each in found if each["number"] in later][:_MOST_USED]  # as lines that the next turn opens
     used = used or [each.line for each in lines_used(begin, later, _MOST_USED) if each.line in shown]

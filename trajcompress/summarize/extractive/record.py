@@ -235,10 +235,8 @@ def _step_lines(told: Sequence[_Told], turns: int) -> list[Line]:
 
 
 def _tool(each: _Told) -> str:
-    """Return what a step called: the name of a tool, or of a program; nothing where it was asked in a sentence."""
-    first = each.label.partition(" ")[0]
-    is_said = each.step.action is not None and not each.step.action.name and first.istitle()
-    return "" if is_said else first
+    """Return what a step called: the name of a tool, or of a program; nothing where it was asked in words."""
+    return "" if each.step.action is not None and each.step.action.in_words else each.label.partition(" ")[0]
 
 
 def _kinds(each: _Told) -> list[str]:
