@@ -24,6 +24,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from string import ascii_lowercase
 from typing import Any
 
 from truth.tally import wilson
@@ -50,8 +51,9 @@ def is_aside(item: Item) -> bool:
 
 def row_of(item: Item) -> dict[str, Any]:
     """Make a row of a result, with others around it."""
-    notes = [
-        ("", {"name": "note", "arguments": {"number": n}}, f"Noted as number {n}.") for n in range(BEFORE + BEHIND)
+    notes = [  # without a figure, which a result may have, too
+        ("", {"name": "note", "arguments": {"letter": letter}}, f"Noted as {letter}.")
+        for letter in ascii_lowercase[: BEFORE + BEHIND]
     ]
     taken_up = [(turn["say"], turn.get("call") or notes[-1][1], "ok") for turn in item.get("next", ())]
     steps = [*notes[:BEFORE], ("", item["call"], item["result"]), *taken_up, *notes[BEFORE:]]
