@@ -236,12 +236,31 @@ def test_a_row_that_can_be_cut_to_fit_is_even_where_that_frees_tokens_in_steps(c
     assert_adds_up(counter, trajectory, rules, turns, row)
 
 
+def without_results(counter: TokenCounter, trajectory: Trajectory, more: int) -> Policy:
+    """Return rules whose target is so many tokens more than the row has besides its old results."""
+    rules = replace(FIRST, target_max_tokens=1, keep_observations=1, latest_share=1)
+    state = measured(counter, trajectory, rules)
+    *old, _last = [size for turn, size in zip(state.turns, state.sizes, strict=True) if turn.answers]
+    return replace(rules, target_max_tokens=state.tokens - sum(old) + more)
+
+
+def test_lines_are_the_shortest_at_once_where_even_without_results_the_row_would_not_fit(counter: TokenCounter):
+    trajectory = observing(*[400] * 20, say=True)
+    enough, tight = (without_results(counter, trajectory, more) for more in (1, -1))
+    state = measured(counter, trajectory, enough)
+    in_two_steps = applied(leave_shortest_lines, applied(clear_observations, state, enough), enough)
+    at_once = applied(clear_observations, state, tight)
+    assert (at_once.turns, at_once.cleared) == (in_two_steps.turns, in_two_steps.cleared)
+    assert applied(leave_shortest_lines, at_once, tight) is at_once
+
+
 def test_lines_get_as_short_as_they_can_before_any_turn_is_summarised(counter: TokenCounter):
     trajectory = observing(*[400] * 20, say=True)
-    tight = replace(FIRST, target_max_tokens=1, keep_observations=1)
+    tight = without_results(counter, trajectory, 1)
     cleared = applied(clear_observations, measured(counter, trajectory, tight), tight)
     shortest = applied(leave_shortest_lines, cleared, tight)
     assert len(shortest.cleared) > 10
+    assert shortest.tokens < cleared.tokens
     assert all(is_line(shortest.turns[index].text) for index in shortest.cleared)
     rules = replace(tight, target_max_tokens=(shortest.tokens + cleared.tokens) // 2)
     writer = Writer(lambda _: words(50))

@@ -120,6 +120,19 @@ def test_matches_are_counted_but_for_lines_around_them_or_as_the_search_counts_t
     assert line(printed, "grep", pattern="foo").startswith(f"[grep foo → {count} matches: ")
 
 
+def test_a_match_that_is_told_in_full_is_not_begun_before_that():
+    found = [f"{n}:        self.bounds = widen(outer[{n}], inner[{n}], by=margin)" for n in (12, 48, 175, 214, 260)]
+    told = result_line(
+        "\n".join(found),
+        "grep",
+        describe("grep", {"pattern": "bounds"}),
+        needed=["outer[12]", "outer[175]"],
+        shortest=True,
+    )
+    assert told.startswith("[grep bounds → 5 matches")
+    assert told.count("12: self.bounds =") == 1
+
+
 def test_lines_that_begin_with_a_number_are_no_matches_where_nobody_searched():
     assert "matches" not in line(
         "\n".join(f"555-1{n:03} Ann {n}" for n in range(40)), "bash", command="cat phones.txt"

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from functools import cached_property
 from itertools import islice, pairwise
 from types import MappingProxyType
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from trajcompress.facts.parts import Wanted
 from trajcompress.facts.reading import readable
-from trajcompress.facts.taken import EDGES, PLAIN, STRONG, telling_words, words_in_order
+from trajcompress.facts.taken import PLAIN, STRONG, telling_words, words_in_order
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.trajectory import Turn
 
@@ -29,12 +30,17 @@ _LEAST_WORDS, _MOST_RUNS = 4, 40
 _RESULT_CHARS = 60_000
 
 
-class _Spoken(NamedTuple):
-    """What a turn says, its words with where each begins and ends, and which of them follow each other."""
+class _Spoken:
+    """What a turn says: its words, and which of them follow each other."""
 
-    text: str
-    words: list[tuple[str, int, int]]
-    pairs: set[tuple[str, str]]
+    def __init__(self, text: str) -> None:
+        self.text, self.words = text, words_in_order(text)
+        self.pairs = set(pairwise(self.words))
+
+    @cached_property
+    def spans(self) -> list[tuple[int, int]]:
+        """Where each word begins and ends."""
+        return [match.span() for match in _WORD.finditer(self.text)]
 
 
 class LaterReader:
@@ -67,7 +73,7 @@ class LaterReader:
         shown = self._turns[index].text[:_RESULT_CHARS]
         for at in ahead:
             if at not in self._spoken:
-                self._spoken[at] = _in_words(_spoken(self._turns[at]))
+                self._spoken[at] = _Spoken(_spoken(self._turns[at]))
         as_it_stands = _said_as_in([self._spoken[at] for at in ahead], shown)[:_MOST_RUNS]
         return {**said, **dict.fromkeys((word for word in as_it_stands if word not in before), STRONG)}
 
@@ -94,11 +100,6 @@ class LaterReader:
         return self._words[index]
 
 
-def _in_words(text: str) -> _Spoken:
-    words = [(match[0].strip(EDGES), *match.span()) for match in _WORD.finditer(text)]
-    return _Spoken(text, words, set(pairwise(word for word, _, _ in words)))
-
-
 def _said_as_in(spoken: Sequence[_Spoken], result: str) -> list[str]:
     """Return the runs of words that are said as they stand in a result: four or more, or two with a figure."""
     pairs = set().union(*(each.pairs for each in spoken))
@@ -109,12 +110,11 @@ def _said_as_in(spoken: Sequence[_Spoken], result: str) -> list[str]:
 def _runs(spoken: _Spoken, stands: Collection[tuple[str, str]]) -> Iterator[str]:
     words, first = spoken.words, 0
     for last in range(1, len(words) + 1):
-        if last < len(words) and (words[last - 1][0], words[last][0]) in stands:
+        if last < len(words) and (words[last - 1], words[last]) in stands:
             continue
-        if last - first > 1:
-            run = spoken.text[words[first][1] : words[last - 1][2]].rstrip(".-")
-            if last - first >= _LEAST_WORDS or any(map(str.isdigit, run)):
-                yield run
+        many = last - first >= _LEAST_WORDS
+        if many or (last - first > 1 and any(any(map(str.isdigit, word)) for word in words[first:last])):
+            yield spoken.text[spoken.spans[first][0] : spoken.spans[last - 1][1]].rstrip(".-")
         first = last
 
 

@@ -68,6 +68,7 @@ SAID_CHARS = 150
 _PARSED_CHARS = 60_000  # JSON up to this size is read whole
 _SNIPPET_CHARS = 100  # around one value that later turns use
 FAILED_CHARS = 240  # an error's reason may stand at its end
+_BEGUN_CHARS = 12  # by which a part is found that was cut short before
 _SHARE = 3  # of what may be said goes to the rest of a result where later turns use much of it
 
 _NEEDED = 8 * STRONG  # goes before all else that is taken, or it would stand behind that without its line
@@ -175,8 +176,7 @@ def read(
                 left = [piece for piece in pieces if not _is_told(piece, told)]
                 apart = None if report.done else placed(shown, left, parts)
                 first, lined = begin(left, begun) if apart is None else "", _fitting(apart or [], room)
-            is_begun = any(first.rstrip("…") in one_line(part) for _, part in parts)
-            first = "" if lined or is_begun else first  # lines are told in their places
+            first = "" if lined else _not_begun(first, [one_line(part) for _, part in parts])  # lines have places
             lined = [each for each in lined if not any(each[1].rstrip("…") in part for _, part in parts)]
             told = in_order(shown, (*lined, *parts), most - sum(len(part) + 3 for _, part in (*lined, *parts)))
             said = f"{first}; {told}" if first else told
@@ -288,6 +288,16 @@ def _fitting(lined: Sequence[tuple[int, str]], limit: int) -> list[tuple[int, st
         found.append((start, shorten(line, limit)))
         limit -= len(found[-1][1]) + 3
     return found
+
+
+def _not_begun(first: str, parts: Sequence[str]) -> str:
+    """Return what is told first without what a part tells in full."""
+    begun = first.rstrip("…")
+    for part in parts:
+        at = 0 if begun in part else begun.rfind(part[:_BEGUN_CHARS])
+        if at == 0 or (at > 0 and begun != first and part.startswith(begun[at:])):
+            return begun[:at].rstrip(" :;")
+    return first
 
 
 def _is_told(piece: str, told: str) -> bool:

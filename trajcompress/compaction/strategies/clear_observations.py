@@ -19,9 +19,16 @@ CLEARED = "pruned"
 
 
 def clear_observations(state: State, policy: Policy) -> Asking[State | Skip]:
-    """Clear the middle of a row over its budget, long results first and no more than needed."""
+    """Clear the middle of a row over its budget, long results first and no more than needed.
+
+    Where it would not even fit without any old result all lines are the shortest at once: they would get so later.
+    """
     yield from ()
     lines = _lines(state, policy)
+    if _stays_over(state, policy):
+        steps = shorter_steps(lines, state.turns, spared=_spared(state, policy))
+        cleared = _cleared(state, prune(state.turns, steps), lines, None)
+        return replace(cleared, lines=None) if cleared else NOTHING_TO_DO
     pruned, count = _until_it_fits(state, _steps(state, lines, policy), policy.target_max_tokens)
     return _reasoned(_cleared(state, pruned, lines, count), policy)
 
@@ -36,6 +43,14 @@ def leave_shortest_lines(state: State, policy: Policy) -> Asking[State | Skip]:
     steps = shorter_steps(lines, state.turns, spared=_spared(whole, policy))
     pruned, count = _until_it_fits(state, steps, policy.target_max_tokens)
     return _reasoned(_cleared(state, pruned, lines, count), policy)
+
+
+def _stays_over(state: State, policy: Policy) -> bool:
+    """Whether a row is over its budget by what is neither an old result nor an example."""
+    latest = recent_observations(state, policy).latest
+    turns = zip(state.turns, state.sizes, strict=True)
+    old = (size for at, (turn, size) in enumerate(turns) if (turn.answers or turn.example) and at not in latest)
+    return state.tokens - sum(old) > policy.target_max_tokens
 
 
 def _reasoned(state: State | None, policy: Policy) -> State | Skip:
