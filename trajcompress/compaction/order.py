@@ -43,6 +43,14 @@ def recent_observations(state: State, policy: Policy) -> Recent:
     return Recent(frozenset(last), whole, latest)
 
 
+def stays_over(state: State, policy: Policy) -> bool:
+    """Tell whether a row is over its budget by what is neither an old observation nor a worked example."""
+    latest = recent_observations(state, policy).latest
+    turns = zip(state.turns, state.sizes, strict=True)
+    old = (size for at, (turn, size) in enumerate(turns) if (turn.answers or turn.example) and at not in latest)
+    return state.tokens - sum(old) > policy.target_max_tokens
+
+
 def truncation_order(state: State, policy: Policy, *, with_last: bool = True) -> Sequence[int]:
     """Return the turns that may be truncated, worked examples too, in order: all, where old ones are not cleared.
 

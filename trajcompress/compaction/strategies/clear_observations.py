@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from trajcompress.compaction.order import recent_observations
+from trajcompress.compaction.order import recent_observations, stays_over
 from trajcompress.compaction.policy import NOTHING_TO_DO, Asking, Policy, Skip
 from trajcompress.compaction.state import State
 from trajcompress.compaction.text import Pruned, ResultLines, Step, prune, prune_steps, shorter_steps
@@ -25,7 +25,7 @@ def clear_observations(state: State, policy: Policy) -> Asking[State | Skip]:
     """
     yield from ()
     lines = _lines(state, policy)
-    if _stays_over(state, policy):
+    if stays_over(state, policy):
         steps = shorter_steps(lines, state.turns, spared=_spared(state, policy))
         cleared = _cleared(state, prune(state.turns, steps), lines, None)
         return replace(cleared, lines=None) if cleared else NOTHING_TO_DO
@@ -43,14 +43,6 @@ def leave_shortest_lines(state: State, policy: Policy) -> Asking[State | Skip]:
     steps = shorter_steps(lines, state.turns, spared=_spared(whole, policy))
     pruned, count = _until_it_fits(state, steps, policy.target_max_tokens)
     return _reasoned(_cleared(state, pruned, lines, count), policy)
-
-
-def _stays_over(state: State, policy: Policy) -> bool:
-    """Whether a row is over its budget by what is neither an old result nor an example."""
-    latest = recent_observations(state, policy).latest
-    turns = zip(state.turns, state.sizes, strict=True)
-    old = (size for at, (turn, size) in enumerate(turns) if (turn.answers or turn.example) and at not in latest)
-    return state.tokens - sum(old) > policy.target_max_tokens
 
 
 def _reasoned(state: State | None, policy: Policy) -> State | Skip:

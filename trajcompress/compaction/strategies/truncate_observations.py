@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 
-from trajcompress.compaction.order import recent_observations, truncation_order
+from trajcompress.compaction.order import recent_observations, stays_over, truncation_order
 from trajcompress.compaction.policy import NOTHING_TO_DO, Asking, Policy, Skip
 from trajcompress.compaction.state import Splice, State
 from trajcompress.compaction.text import elide_results
@@ -32,12 +32,14 @@ def truncate_older(state: State, policy: Policy) -> Asking[State | Skip]:
 def truncate_giants(state: State, policy: Policy) -> Asking[State | Skip]:
     """Truncate observations that take more than a quarter of the budget each, before others are cleared.
 
-    What later turns use of one stays, with some of its beginning and its end; of most of it they use nothing.
+    What later turns use of one stays, with some of its beginning and its end; of most of it they use nothing. Where
+    all old ones become lines they need not be truncated before.
     """
     yield from ()
     target, sizes = policy.target_max_tokens, state.sizes
-    whole = recent_observations(state, policy).whole
-    giants = [i for i in truncation_order(state, policy) if i not in whole and sizes[i] > target // _GIANT_SHARE]
+    recent, order = recent_observations(state, policy), truncation_order(state, policy)
+    may = [index for index in order if index in recent.last] if stays_over(state, policy) else order
+    giants = [index for index in may if index not in recent.whole and sizes[index] > target // _GIANT_SHARE]
     if not giants or state.shared_turn in giants:
         return NOTHING_TO_DO
     ledger = FactLedger(state.turns)
