@@ -19,7 +19,7 @@ from trajcompress.facts import facts_kept
 from trajcompress.facts.ledger import FactLedger
 from trajcompress.facts.taken import STRONG
 from trajcompress.formats.rewrite import result_texts
-from trajcompress.outcomes.outcome import FAILED_CHARS, SAID_CHARS
+from trajcompress.outcomes.asked import FAILED_CHARS, SAID_CHARS
 from trajcompress.transcript.summary_marks import is_cleared_line
 from trajcompress.transcript.trajectory import Region
 

@@ -11,7 +11,8 @@ from trajcompress.facts import facts_in
 from trajcompress.facts.next_turns import NOTHING_LATER, Later
 from trajcompress.facts.parts import Wanted
 from trajcompress.outcomes.action.actions import Action
-from trajcompress.outcomes.outcome import FAILED_CHARS, SAID_CHARS, read
+from trajcompress.outcomes.asked import FAILED_CHARS, SAID_CHARS
+from trajcompress.outcomes.outcome import read
 from trajcompress.outcomes.printed.furniture import NOTHING_REPEATED, Repeated
 from trajcompress.outcomes.steps import label_of, without_folders
 from trajcompress.outcomes.text import harmless, one_line, shorten

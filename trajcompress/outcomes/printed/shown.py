@@ -8,7 +8,7 @@ from itertools import islice, pairwise
 
 from trajcompress.facts.markup import unlinked
 from trajcompress.facts.next_turns import Later
-from trajcompress.outcomes.action.actions import Action
+from trajcompress.outcomes.asked import Asked
 from trajcompress.outcomes.printed.furniture import Repeated, telling_lines
 from trajcompress.outcomes.printed.known_forms import known_form
 from trajcompress.outcomes.printed.later import lines_used
@@ -145,9 +145,7 @@ def _without_menu(body: str) -> str:
     return body[: menu.start()] if end < 0 else f"{body[: menu.start()]}{body[end:]}"
 
 
-def plain(
-    body: str, action: Action | None, limit: int, repeated: Repeated, later: Later, *, of_page: int = 0
-) -> list[str]:
+def plain(body: str, asked: Asked, *, of_page: int = 0) -> list[str]:
     """Say an ordinary text: a short one in full, of a long one lines that later turns take up, its first and last.
 
     Of one that nobody can read there is nothing to be said. ``of_page``: the limit of a page, if a browser shows one.
@@ -155,11 +153,12 @@ def plain(
     if body and not any(char.isprintable() and char != " " for char in body):
         return []
     body = _without_menu(body)
-    if len(body) <= limit:
+    action, repeated, later = asked.action, asked.repeated, asked.later
+    if len(body) <= asked.limit:
         short = unlinked(_without_header(body))
         told = list(filter(None, map(one_line, short.splitlines()))) if of_page else [one_line(short)]
         return told if any(told) else ["no output"]
-    kind = action.kind if action else "read"
+    kind = asked.kind
     if kind == "read" and (found := matches(body, action, later)):
         return found
     kind = "read" if of_page else kind
@@ -167,8 +166,8 @@ def plain(
     known = known or (_rows(body, repeated, later) if kind == "run" else [])
     from_end = kind == "run" and not (action and _HEAD.search(action.target))
     acts = kind == "run" or (action is not None and _BROWSES.search(action.name) is not None)
-    asked = words_of(action.target) if of_page and action else None
-    return known or _ends(body, of_page or limit, repeated, later, from_end=from_end, acted=acts, asked=asked)
+    words = words_of(action.target) if of_page and action else None
+    return known or _ends(body, asked, of_page or asked.limit, from_end=from_end, acted=acts, words=words)
 
 
 def _rows(body: str, repeated: Repeated, later: Later) -> list[str]:
@@ -218,26 +217,19 @@ def _listed_below(block: str) -> str:
 
 
 def _ends(
-    body: str,
-    limit: int,
-    repeated: Repeated,
-    later: Later,
-    *,
-    from_end: bool,
-    acted: bool,
-    asked: Collection[str] | None,
+    body: str, asked: Asked, limit: int, *, from_end: bool, acted: bool, words: Collection[str] | None
 ) -> list[str]:
     """Return lines of a text in their order: what is taken up, what is odd in it, and how it begins and ends.
 
-    ``from_end``: its end says most. ``acted``: it came of something that was done, not of a look. ``asked``: it says
-    what was done on a page that was asked for in such words, then what that shows.
+    ``from_end``: its end says most. ``acted``: it came of something that was done, not of a look. ``words``: it says
+    what was done on a page that was asked for in such, then what that shows.
     """
     body = _without_columns(body)
-    taken_up = lines_used(body, later, _MOST_USED)
+    taken_up = lines_used(body, asked.later, _MOST_USED)
     odd = [one_line(line) for line in odd_lines(body, ran=acted)]
-    done = [] if asked is None else [one_line(body.partition("\n")[0])]
+    done = [] if words is None else [one_line(body.partition("\n")[0])]
     kept = [*(one_line(each.line) for each in taken_up), *odd, *done]
-    lines = telling_lines(body.splitlines(), repeated, with_last=from_end, kept=kept)
+    lines = telling_lines(body.splitlines(), asked.repeated, with_last=from_end, kept=kept)
     lines = own_lines(lines) if from_end else lines  # in a text it may be a sentence
     if not lines:
         return [f"…{shorten(one_line(body[-limit:]), limit - 1)}"]
@@ -249,7 +241,7 @@ def _ends(
             used.append(place)
             lines[place] = _from_its_beginning(lines[place], one_line(unlinked(each.part)))
     used += [places[line] for line in map(unlinked, odd) if line in places]
-    amid = [] if asked is None else put_sentences(lines, asked)
+    amid = [] if words is None else put_sentences(lines, words)
     shown = (last, 0, last - 1) if from_end else (0, *(amid or (last, 1, 2)))
     wanted = (*used, *shown)
     chosen: dict[int, str] = {}

@@ -1,0 +1,31 @@
+"""A result without the command that a terminal repeats, and without the prompt with which it waits for the next."""
+
+from __future__ import annotations
+
+from trajcompress.outcomes.action.actions import Action
+from trajcompress.outcomes.text import one_line
+from trajcompress.processes.late_patterns import late_re
+from trajcompress.transcript.text_protocols.feedback import killed_of
+
+_FIRST_CHARS, _TYPED_CHARS = 2_000, 60
+_PROMPT = late_re(
+    r"(?:\([\w.-]{1,40}\) )?(?:[\w.-]{1,40}@[\w.-]{1,60}:[~/][^\n#$%]{0,160}(?<! )[#$]|(?:ba)?sh-\d[\d.]{0,6}[#$]"
+    r"|\[[\w.-]{1,40}@[\w.-]{1,60} [^\s\]]{1,160}\][#$]|[\w.-]{1,40}@[\w.-]{1,60} [~/]\S{0,160} ?%)"
+)
+
+
+def without_echo(text: str, action: Action | None) -> str:
+    """Drop a first line that repeats the command, and the prompt of a shell that waits for the next."""
+    if killed_of(text):
+        return text
+    rest, _, last = text.rstrip().rpartition("\n")
+    waits = bool(rest) and last.endswith(("#", "$", "%")) and _PROMPT.fullmatch(last) is not None
+    text = rest.rstrip() if waits else text
+    typed = action.target if action else ""
+    first = text[:_FIRST_CHARS].partition("\n")[0]
+    line = one_line(first)
+    if waits and len(first) == len(text) and _PROMPT.fullmatch(line.removesuffix(typed).rstrip()):
+        return ""  # nothing was printed
+    repeats = typed[:-1][:_TYPED_CHARS] in line if typed.endswith("…") else line.endswith(typed)
+    repeats = repeats or (typed in line and _PROMPT.match(line) is not None)  # with what a harness waits for
+    return text[len(first) + 1 :] if " " in typed and repeats and len(first) < len(text) else text
