@@ -118,6 +118,21 @@ def test_that_an_edit_was_made_is_told_once():
     assert told == "The file /r/a.py has been edited; 50 seen = load_all()"
 
 
+def test_of_the_lines_around_an_edit_only_those_are_told_that_later_turns_rely_on():
+    edit = json.dumps({"command": "str_replace", "path": "/r/a.py", "old_str": "x", "new_str": "y"})
+    did = action_of(Turn("assistant", "", {}, calls=(ToolCall("c", "str_replace_editor", edit),)), 0)
+    around = ["def load_all(path):", "# as http://forge.test/issues/15188", "return read_rows(path)", "y"]
+    printed = "The file /r/a.py has been edited. Here is a snippet:\n" + "".join(
+        f"{number:6}\t{line}\n" for number, line in enumerate(around * 9, 50)
+    )
+    taken = {"load_all": 2.0, "read_rows": 2.0}
+    assert read(printed, did, taken=taken, most=900).said == "The file /r/a.py has been edited"
+    page = "forge.test/issues/15188"
+    assert page in read(printed.replace(page, "", 8), did, taken={**taken, page: 2.0}, most=900).said
+    needed = read(printed, did, ["read_rows"], taken=taken, most=900).said
+    assert needed == "The file /r/a.py has been edited; 52 return read_rows(path)"
+
+
 def test_what_is_told_in_full_is_not_begun_before_that():
     listing = "\n".join(f"[FILE] The {name} of the long and winding papers, volume 7.pdf" for name in ("Art", "Bee"))
     told = read(listing, None, taken={"Art": 4.0, "Bee": 4.0}, most=900).said

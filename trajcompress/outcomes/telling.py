@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from trajcompress.facts.taken import STRONG
 from trajcompress.outcomes.asked import FAILED_CHARS, Asked
 from trajcompress.outcomes.printed.shown import GOES_BETWEEN, in_order, placed, tells
 from trajcompress.outcomes.reported import Report
@@ -76,9 +77,12 @@ class Telling:
         asked, report = self._asked, self._report
         hidden = needless_frames(shown) if report.failed else []
         change = f"\n{asked.action.change}" if asked.action else ""  # stands in the step, too
+        wanted = asked.wanted
+        if report.done:  # it shows lines that nobody changed: of these what is quoted, or names a file or a page
+            wanted = {word: weight for word, weight in wanted.items() if weight > STRONG or "/" in word}
         return [
             (start, part)
-            for start, part in parts_used(shown, asked.wanted, first + change, self._most + len(change), asked.needed)
+            for start, part in parts_used(shown, wanted, first + change, self._most + len(change), asked.needed)
             if (not report.listing or tells(part))
             and (not is_within(start, hidden) or any(need in part for need in asked.needed))
         ]
