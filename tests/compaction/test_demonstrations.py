@@ -1,4 +1,4 @@
-"""A demonstration before the task stays, is cut once, or goes but for its heading: pieces of it show nothing."""
+"""A demonstration before the task stays, loses its end, or goes but for its heading: pieces of it show nothing."""
 
 from __future__ import annotations
 
@@ -50,10 +50,13 @@ def test_its_mark_names_nothing_of_it_as_that_of_a_manual_does():
         assert [fact for fact in ["file_40.py"] if fact in marked] == named
 
 
-def test_else_it_is_cut_in_one_place():
+def test_else_its_end_goes_so_that_no_steps_join_that_never_met():
     whole = f"{HEADING}\n{STEPS}"
     shorter = cut(whole, tokens(whole) // 4).text
-    assert len(MARK.findall(shorter)) == 1
+    begins, (mark,) = MARK.split(shorter)[0], list(MARK.finditer(shorter))
+    assert whole.startswith(begins)
+    assert mark.end() == len(shorter)
+    assert int(mark[1].replace(",", "")) == len(whole) - len(begins)
     assert tokens(whole) // 4 <= tokens(whole) - tokens(shorter) < tokens(whole) // 3
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TypeAlias
 
 from trajcompress.compaction.text.cut import cut
+from trajcompress.compaction.text.edges import before
 from trajcompress.compaction.text.middle import LEAST_CUT, cut_behind, useful_chars
 from trajcompress.facts.parts import Wanted
 from trajcompress.formats.rewrite import map_request, map_results
@@ -87,17 +88,22 @@ class _Elider:
         return self._shorten(text, max(LEAST_CHARS, self._least))
 
     def shorten_example(self, number: int, text: str) -> str:
-        """Cut a demonstration once, or where most of it must go all behind its heading: pieces of it show nothing."""
+        """Cut off the end of a demonstration, or all behind its heading: cut amid, steps that never met would join."""
         heading = demonstration_heading(text)
         if not heading or len(text) <= LEAST_CHARS:
             return self.shorten(number, text)
         tokens = self._count(text)
+        shorter, end = text, len(text)
+        for _try in range(_TRIES):
+            missing = self.excess - tokens + self._count(shorter)
+            if missing <= 0:
+                break
+            end = before(text, end - max(missing * len(text) // max(tokens, 1), LEAST_CUT))
+            shorter = cut_behind(text, max(end, heading))
         if self.excess > tokens * _MOST_OF_EXAMPLE:
             shorter = cut_behind(text, heading)
-            self.excess -= tokens - self._count(shorter)
-            return shorter
-        self.keep = {}
-        return self.shorten(number, text)
+        self.excess -= tokens - self._count(shorter)
+        return shorter
 
     def shorten_request(self, text: str) -> str:
         return self._shorten(text, REQUEST_CHARS)
