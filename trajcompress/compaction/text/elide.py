@@ -88,7 +88,7 @@ class _Elider:
         return self._shorten(text, max(LEAST_CHARS, self._least))
 
     def shorten_example(self, number: int, text: str) -> str:
-        """Cut off the end of a demonstration, or all behind its heading: cut amid, steps that never met would join."""
+        """Cut off the end of a demonstration, or all behind its heading: cut amid, steps join that never met."""
         heading = demonstration_heading(text)
         if not heading or len(text) <= LEAST_CHARS:
             return self.shorten(number, text)
