@@ -156,6 +156,14 @@ def test_one_whom_an_environment_plays_has_a_label():
     assert observed(system, *asked, "Thank you.") == [4, 8]
 
 
+@pytest.mark.cpu_seconds(15)  # to count the labels for each of them took minutes
+def test_of_answers_that_are_judged_under_many_labels_the_time_is_linear():
+    row = ["What is asked?", "Action: search[x]", "Observation: a page"]
+    for number in range(15_000):
+        row += [f"Action: finish[{number}]", f"Judge{number} says: hello there"]
+    assert observed("A judge looks at it. Action: finish[answer]", *row) == [2]
+
+
 def test_an_answer_that_is_told_again_was_taken():
     row = ["Where was he born?", "Action: search[him]", "Observation: in Oulu", "Action: finish[Oulu]", "Oulu"]
     assert observed("", *row) == [2, 4]

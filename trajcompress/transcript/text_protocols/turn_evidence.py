@@ -32,7 +32,11 @@ def may_answer(turn: Turn) -> bool:
 
 
 class TurnEvidence:
-    """What each turn of a row would be if the row were a text-protocol agent's."""
+    """What each turn of a row would be if the row were a text-protocol agent's; indices are those of its turns.
+
+    ``acts`` grow while it is found out what the row's actions are. ``is_set_up``: the prompt tells of an environment
+    that commands alone are given to, and nothing speaks against it.
+    """
 
     def __init__(self, turns: Sequence[Turn]) -> None:
         self.turns = turns
@@ -45,8 +49,14 @@ class TurnEvidence:
             self.prints[index] = printed(without_summary(turn.text))
             if before.role == "assistant" and (acted := acted_of(before)):
                 self.acts[index - 1] = acted
+        self.is_set_up = False
         self.prompt, self.system = prompt_of(turns), prompt_of(turns, "system")
         self.said = Counter(said.begin for said in self.prints.values() if len(said.begin) > _TELLING_CHARS)
+
+    @cached_property
+    def answered(self) -> list[int]:
+        """The assistant's turns that the next turn may answer."""
+        return [i - 1 for i in self.prints if self.turns[i - 1].role == "assistant"]
 
     @cached_property
     def _openings(self) -> Counter[str]:
@@ -58,30 +68,36 @@ class TurnEvidence:
         """With what kinds of character user turns begin."""
         return Counter(begin_of(self.turns[i].text) for i in self.prints)
 
-    def _is_state(self, index: int) -> bool:
+    @cached_property
+    def _labels(self) -> Counter[str]:
+        """Under which labels user turns stand."""
+        return Counter(label_of(said.begin) for said in self.prints.values())
+
+    def is_state(self, index: int) -> bool:
         """Whether a turn begins as others that are output: in the same words whatever the figures, or with a sign."""
         text = self.turns[index].text
         sign = begin_of(text)
         signed = not sign.isalnum() and self._signs[sign] > max(_SOME, _MOSTLY * (len(self.prints) - 1))
-        return self._is_output(index) and (signed or self._comes_again(index))
+        return self.is_output(index) and (signed or self.comes_again(index))
 
-    def _comes_again(self, index: int) -> bool:
+    def comes_again(self, index: int) -> bool:
         """Whether several user turns begin in these words, whatever the figures."""
         return self._openings[without_figures(self.turns[index].text)] > _SOME
 
-    def _edits(self, index: int) -> bool:
+    def edits(self, index: int) -> bool:
         """Whether a turn follows edits, in the form that the prompt asks for."""
         return self.acts[index - 1].calls[-1].name == EDIT and "SEARCH" in self.prompt
 
-    def _is_line(self, index: int) -> bool:
+    def is_line(self, index: int) -> bool:
         """Whether a turn is nothing but a short command."""
         text = self.turns[index].text.strip()
         return self.acts[index].start == 0 and len(text) <= _LINE_CHARS and "\n" not in text
 
-    def _hands_over(self, index: int) -> bool:
+    def hands_over(self, index: int) -> bool:
+        """Whether the action of a turn speaks to a person, or gives the answer."""
         return hands_over(self.acts[index].calls[-1])
 
-    def _is_told_again(self, index: int) -> bool:
+    def is_told_again(self, index: int) -> bool:
         """Whether a turn repeats the answer that was handed in, or tells by which command to do so again."""
         text = self.turns[index].text
         again = acted_of(self.turns[index + 1]) if index + 1 < len(self.turns) else None
@@ -89,16 +105,13 @@ class TurnEvidence:
             again is not None and asks_again(text, again.calls[-1].name.strip().lower())
         )
 
-    def _is_voiced(self, index: int) -> bool:
+    def is_voiced(self, index: int) -> bool:
         """Whether a turn has the label of another, of whom the prompt tells, and who is not the one that asks."""
         label = label_of(self.turns[index].text)
-        often = sum(label_of(said.begin) == label for said in self.prints.values()) > 1 if label else False
+        often = label != "" and self._labels[label] > 1
         return often and not is_person(label) and label.rstrip(":：").casefold() in self.prompt.casefold()
 
-    def _answered(self) -> list[int]:
-        return [i - 1 for i in self.prints if self.turns[i - 1].role == "assistant"]
-
-    def _is_told_of(self, acts: Sequence[int]) -> bool:
+    def is_told_of(self, acts: Sequence[int]) -> bool:
         """Whether the prompt tells of an environment; what promises one is borne out by replies to some actions."""
         if tells_of_answers(self.prompt) or has_form(self.prompt):
             return True
@@ -106,24 +119,27 @@ class TurnEvidence:
             return False
         return taken_up((self.turns[i].text, self.turns[i + 1].text) for i in acts)
 
-    def _is_chatty(self, index: int) -> bool:
+    def is_chatty(self, index: int) -> bool:
+        """Whether a person may say a turn, and no harness does."""
         said = self.prints[index]
         return said.chatty and not is_feedback(said.begin)
 
-    def _is_repeated(self, index: int) -> bool:
+    def is_repeated(self, index: int) -> bool:
+        """Whether another turn begins in the same words, at length, or a harness does."""
         begin = self.prints[index].begin
         return self.said[begin] > 1 or is_feedback(begin)
 
-    def _is_foretold(self, index: int) -> bool:
+    def is_foretold(self, index: int) -> bool:
         """Whether a turn says what the prompt, in quotes, says that replies may be."""
         said = self.turns[index].text.strip()
         quoted = (f"{begin}{said}{end}" for begin, end in ('""', "''", "``", "“”", "«»", "「」"))
         return len(said) <= _BRIEF_CHARS and any(map(self.prompt.__contains__, quoted))
 
-    def _is_output(self, index: int) -> bool:
+    def is_output(self, index: int) -> bool:
+        """Whether a turn has the shape of output, or is a value alone."""
         return is_output(self.prints[index], self.turns[index].text)
 
-    def _thought(self, index: int) -> str:
+    def thought(self, index: int) -> str:
         """Return what a turn says before it acts, to whom it may be; not what it thinks in tags."""
         text = self.turns[index].text
         return text[after_thought(text) : self.acts[index].start].strip()
