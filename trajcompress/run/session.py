@@ -108,7 +108,6 @@ class RunSession:
             previous.pop("state", None)
             write_run(self.folder, previous, "interrupted")  # in case that clearing is
             self.folder.summaries.fetch()
-            self.folder.summaries.fetch()
             keep_replaced(self.folder.summaries.file, self.folder.summaries.replaced)
             self.folder.clear()
             previous = None
