@@ -10,7 +10,7 @@ from functools import partial
 from trajcompress.dataset.rows import Source
 from trajcompress.dataset.storage.location import Location
 from trajcompress.metrics.totals import Totals
-from trajcompress.run.build.calls import build_limiter, build_outage
+from trajcompress.run.build.calls import build_calls
 from trajcompress.run.build.components import build_form_with
 from trajcompress.run.build.summarizer import build_summarizer
 from trajcompress.run.loop.batch_rounds import BatchRounds
@@ -67,14 +67,13 @@ class WorkHere:
             if settings.summarization.batch
             else contextlib.nullcontext() as batches,
         ):
-            limiter = build_limiter(settings, work.check_cost)
-            outage = build_outage(settings, limiter)
-            make_summarizer = partial(build_summarizer, settings, stores, limiter, outage, batches)
+            calls = build_calls(settings, work.check_cost)
+            make_summarizer = partial(build_summarizer, settings, stores, calls, batches)
             if batches is not None:
                 self._ask_by_batches(work, make_summarizer, batches)
             if committer.progress.rows:
                 advanced()  # by what was there
-            loop = RowLoop(settings, reading, self._counter, limiter, work.stop_on, reporter.note, advanced)
+            loop = RowLoop(settings, reading, self._counter, calls.limiter, work.stop_on, reporter.note, advanced)
             if stores.of_run:
                 loop.paid_for = stores.of_run.paid_for
             items = reading.all_of(ledger, work.read_through)

@@ -1,23 +1,39 @@
-"""Builds rate limiter and outage tracking from the settings: for this process, or leased by all workers."""
+"""What calls of an endpoint go by, built from the settings: for this process, or leased by all workers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from trajcompress.engine.messages import Channel
 from trajcompress.events import Emit
 from trajcompress.settings import Settings
 from trajcompress.settings.values import mask_secrets
+from trajcompress.summarize.endpoint.failures import Failures
 from trajcompress.summarize.endpoint.leases.driver import Leases
 from trajcompress.summarize.endpoint.leases.worker import LeasedLimiter
 from trajcompress.summarize.endpoint.limiter import RateLimiter
+from trajcompress.summarize.endpoint.limits import Limiter
 from trajcompress.summarize.endpoint.outage import Outage
 
 
-def build_limiter(settings: Settings, check_cost: Callable[[], None] = lambda: None) -> RateLimiter:
-    """Return what admits calls of the models, as long as more may be spent."""
-    chosen = settings.summarization
-    return RateLimiter(chosen.rpm, chosen.tpm, settings.processing.max_concurrent_requests, check_cost)
+class Calls(NamedTuple):
+    """What all calls of an endpoint go by: who admits them, and what is known of those before."""
+
+    limiter: Limiter
+    failures: Failures
+
+
+def build_calls(settings: Settings, check_cost: Callable[[], None] = lambda: None) -> Calls:
+    """Return what calls go by that this process makes, as long as more may be spent."""
+    limiter = _limiter(settings, check_cost)
+    return Calls(limiter, _outage(settings, limiter))
+
+
+def build_leases(settings: Settings, emit: Emit, check_cost: Callable[[], None]) -> Leases:
+    """Return what workers lease their calls of, as long as more may be spent."""
+    limiter = _limiter(settings, check_cost)
+    return Leases(limiter, _outage(settings, limiter), settings.summarization.timeout, emit)
 
 
 def build_leased_limiter(settings: Settings, channel: Channel) -> LeasedLimiter:
@@ -27,14 +43,12 @@ def build_leased_limiter(settings: Settings, channel: Channel) -> LeasedLimiter:
     return LeasedLimiter(channel, chosen.tpm, settings.processing.max_concurrent_requests, spaces=spaces)
 
 
-def build_leases(settings: Settings, emit: Emit, check_cost: Callable[[], None]) -> Leases:
-    """Return what workers lease their calls of, as long as more may be spent."""
-    limiter = build_limiter(settings, check_cost)
-    return Leases(limiter, build_outage(settings, limiter), settings.summarization.timeout, emit)
+def _limiter(settings: Settings, check_cost: Callable[[], None]) -> RateLimiter:
+    chosen = settings.summarization
+    return RateLimiter(chosen.rpm, chosen.tpm, settings.processing.max_concurrent_requests, check_cost)
 
 
-def build_outage(settings: Settings, limiter: RateLimiter) -> Outage:
-    """Return what is known of the endpoint; it has the limiter hold back calls."""
+def _outage(settings: Settings, limiter: RateLimiter) -> Outage:
     chosen = settings.summarization
     return Outage(
         limiter,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from trajcompress.compaction.region import SummaryShare
 from trajcompress.errors import SettingsError
-from trajcompress.run.build.calls import build_limiter, build_outage
+from trajcompress.run.build.calls import Calls, build_calls
 from trajcompress.run.build.prices import listed_price, price_of
 from trajcompress.settings import Settings, require_api_key
 from trajcompress.settings.credentials import PLACEHOLDER_KEY
@@ -24,9 +24,7 @@ from trajcompress.summarize.endpoint.batch.store import BatchStore
 from trajcompress.summarize.endpoint.breaker import BreakerSummarizer
 from trajcompress.summarize.endpoint.client import OpenAISummarizer
 from trajcompress.summarize.endpoint.connection import Endpoint
-from trajcompress.summarize.endpoint.failures import Failures
-from trajcompress.summarize.endpoint.limits import Limiter
-from trajcompress.summarize.endpoint.priced import Price, PricedSummarizer
+from trajcompress.summarize.endpoint.priced import PricedSummarizer
 from trajcompress.summarize.extractive import ExtractiveSummarizer
 from trajcompress.summarize.fallback import FallbackSummarizer
 from trajcompress.tokens.counter import TokenCounter
@@ -65,81 +63,85 @@ def open_cache(
 def build_summarizer(
     settings: Settings,
     stores: Stores | None = None,
-    limiter: Limiter | None = None,
-    failures: Failures | None = None,
+    calls: Calls | None = None,
     batches: BatchStore | None = None,
 ) -> Summarizer:
     """Return the summariser: the built-in one unless a model is named.
 
-    Its calls are admitted by the ``limiter`` and noted in ``failures``, both its own where they are not given. With a
-    store of ``batches`` models are asked by these.
+    Args:
+        settings: which, and how it is asked.
+        stores: where summaries are kept; nowhere unless given.
+        calls: what its calls go by, which others may share; its own unless given.
+        batches: the store of batches by which models are asked; one call after the other unless given.
 
     Raises:
-        SettingsError: a key is needed and there is none.
+        SettingsError: a key is needed and there is none, or a summariser of the user's own cannot be found.
     """
     chosen = settings.summarization
     if chosen.is_built_in:
         return ExtractiveSummarizer()
+    calls = calls or build_calls(settings)
     if chosen.is_custom:
-        return _standing_in(build_custom(settings, stores, limiter), settings)
-    assert chosen.model is not None  # noqa: S101 - as it is neither of these
-    key = require_api_key(settings)
-    admitting: Limiter
-    if limiter is None or failures is None:
-        admitting = own = build_limiter(settings)
-        outage: Failures = build_outage(settings, own)
-    else:
-        admitting, outage = limiter, failures
+        return _standing_in(_custom(settings, stores, calls), settings)
+    models = _models(settings, stores, calls, batches)
+    return _standing_in(
+        BreakerSummarizer(models, calls.failures, settings.processing.per_trajectory_timeout), settings
+    )
 
-    def model(name: str, max_retries: int, price: Price | None, *, is_last: bool) -> PricedSummarizer:
-        endpoint = Endpoint(
+
+def _models(settings: Settings, stores: Stores | None, calls: Calls, batches: BatchStore | None) -> Summarizer:
+    """Return the model, and the one that is asked where it fails, if there is one; kept are the answers of each."""
+    chosen = settings.summarization
+    assert chosen.model is not None  # noqa: S101 - as it is neither built in nor the user's own
+    other = chosen.fallback_model
+    asked = _model(settings, chosen.model, calls, batches, max_retries=chosen.max_retries, is_last=other is None)
+    first = PricedSummarizer(asked, price_of(settings))
+    storing = partial(StoredSummarizer, finds_answers=batches is not None, found=calls.failures.known)
+    kept = storing(first, stores, fallback=other) if stores else None
+    if other is None:
+        return kept or first
+    asked = _model(settings, other, calls, batches, max_retries=0, is_last=True)
+    second = PricedSummarizer(asked, listed_price(other))
+    return FallbackSummarizer(
+        kept or first,
+        model=storing(second, stores) if stores else second,
+        replaced=kept.keep_failure if kept else None,
+    )
+
+
+def _model(
+    settings: Settings, name: str, calls: Calls, batches: BatchStore | None, *, max_retries: int, is_last: bool
+) -> OpenAISummarizer:
+    """Return what asks a model, the ``is_last`` that a row is asked of."""
+    chosen = settings.summarization
+    key = require_api_key(settings)
+    return OpenAISummarizer(
+        Endpoint(
             model=name,
             base_url=chosen.base_url,
             api_key=key,
             has_key=key != PLACEHOLDER_KEY,
             temperature=chosen.temperature,
             timeout=chosen.timeout,
-        )
-        asked = OpenAISummarizer(
-            endpoint,
-            max_retries=max_retries,
-            retry_delay=chosen.retry_delay,
-            limiter=admitting,
-            outage=outage,
-            is_last=is_last,
-            batches=batches,
-            sends_single=chosen.batch_fallback,
-            redact_secrets=chosen.redact != "off",
-        )
-        return PricedSummarizer(asked, price)
-
-    other = chosen.fallback_model
-    first = model(chosen.model, chosen.max_retries, price_of(settings), is_last=other is None)
-    by_batches = batches is not None
-    storing = partial(StoredSummarizer, finds_answers=by_batches, found=outage.known)
-    kept = storing(first, stores, fallback=other) if stores else None
-    models: Summarizer = kept or first
-    if other is not None:
-        second = model(other, 0, listed_price(other), is_last=True)
-        models = FallbackSummarizer(
-            models,
-            model=storing(second, stores) if stores else second,
-            replaced=kept.keep_failure if kept else None,
-        )
-    return _standing_in(BreakerSummarizer(models, outage, settings.processing.per_trajectory_timeout), settings)
+        ),
+        max_retries=max_retries,
+        retry_delay=chosen.retry_delay,
+        limiter=calls.limiter,
+        outage=calls.failures,
+        is_last=is_last,
+        batches=batches,
+        sends_single=chosen.batch_fallback,
+        redact_secrets=chosen.redact != "off",
+    )
 
 
-def build_custom(settings: Settings, stores: Stores | None, limiter: Limiter | None) -> Summarizer:
-    """Return the summariser of the user's own that is asked for.
-
-    Raises:
-        SettingsError: it cannot be found, or is none.
-    """
+def _custom(settings: Settings, stores: Stores | None, calls: Calls) -> Summarizer:
+    """Return the summariser of the user's own that is asked for."""
     chosen = settings.summarization
     assert chosen.summarizer is not None  # noqa: S101 - else nobody asks for it
     own = CustomSummarizer(
         load_summarizer(chosen.summarizer),
-        limiter=limiter or build_limiter(settings),
+        limiter=calls.limiter,
         redact_secrets=chosen.redact != "off",
         most_in_a_row=chosen.max_failures_in_a_row,
     )

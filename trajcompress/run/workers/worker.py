@@ -15,7 +15,7 @@ from trajcompress.engine.messages import Channel
 from trajcompress.events import Event, Figure
 from trajcompress.metrics.files import join_metrics
 from trajcompress.processes.interpreter import release_memory
-from trajcompress.run.build.calls import build_leased_limiter
+from trajcompress.run.build.calls import Calls, build_leased_limiter
 from trajcompress.run.build.components import build_counter, build_form_with
 from trajcompress.run.build.summarizer import build_summarizer, require_context
 from trajcompress.run.finish import Join, widen_part
@@ -115,9 +115,8 @@ class _PartWork:
         settings = self._settings
         with open_stores(settings, self._store.folder, self._note) as stores:
             limiter = build_leased_limiter(settings, self._channel)
-            summarizer = build_summarizer(
-                settings, stores, limiter, LeasedFailures(limiter, is_known=settings.processing.retry_failed)
-            )
+            calls = Calls(limiter, LeasedFailures(limiter, is_known=settings.processing.retry_failed))
+            summarizer = build_summarizer(settings, stores, calls)
             loop = RowLoop(
                 settings,
                 self._reading,
