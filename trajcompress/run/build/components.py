@@ -1,4 +1,4 @@
-"""Builds the components of a run from its settings: policy, format options, form, admission, counter."""
+"""Builds the components of a run from its settings: policy, format options, form, writing, admission, counter."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from trajcompress.formats.messages import FormatOptions
 from trajcompress.forms.form import Form
 from trajcompress.forms.targets import form_for
 from trajcompress.forms.tools import ToolsInSystem, written_out
-from trajcompress.run.rows.output_rows import Provenance
+from trajcompress.run.rows.output_rows import Writing
 from trajcompress.run.rows.row import Admission
 from trajcompress.settings import Settings
 from trajcompress.settings.choices import ArgumentsAs
@@ -180,15 +180,21 @@ def build_form_with(settings: Settings, counter: TokenCounter) -> Form | None:
     return replace(form, refuses=counter.refuses) if form else None
 
 
-def build_provenance(settings: Settings) -> Provenance:
-    """Return which rows say in a column what a summary replaced, and what the form of a target changed.
+def build_writing(settings: Settings) -> Writing:
+    """Return what of a row is written.
 
-    In JSON lines rows that did not change keep their bytes, so the others alone would have the column; and
-    ``datasets`` cannot load files where one appears late. So they have it only on request.
+    In JSON lines rows that did not change keep their bytes, so the others alone would say what a summary replaced;
+    and ``datasets`` cannot load files where a column appears late. So they say it only on request.
     """
-    is_parquet = settings.output.format == "parquet"
-    wanted = is_parquet if settings.output.record is None else settings.output.record
-    return "off" if not wanted else "all" if is_parquet else "changed"
+    output = settings.output
+    is_parquet = output.format == "parquet"
+    wanted = is_parquet if output.record is None else output.record
+    return Writing(
+        "off" if not wanted else "all" if is_parquet else "changed",
+        output.columns,
+        segments=settings.compression.mode == "segments",
+        per_turn=output.per_turn_columns or (),
+    )
 
 
 def build_admission(settings: Settings) -> Admission:

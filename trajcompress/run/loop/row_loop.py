@@ -6,19 +6,19 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 from msgspec import Struct, field
 
 from trajcompress.compaction.driver import RowDriver
 from trajcompress.errors import TooManyFailedError
 from trajcompress.events import Emit, Figure
-from trajcompress.run.build.components import build_admission, build_policy, build_provenance, row_threads
+from trajcompress.run.build.components import build_admission, build_policy, build_writing, row_threads
 from trajcompress.run.interrupt import GRACE_S, LAST_STEPS_S, STOPPING, InterruptedRunError, StopOn
 from trajcompress.run.loop.commit import Done, PartCommitter
 from trajcompress.run.loop.pipeline import MAX_BYTES_IN_FLIGHT, process_in_order
 from trajcompress.run.loop.reading import Item, PieceEnd, Reading, TriedAgain
 from trajcompress.run.progress.progress import Progress
-from trajcompress.run.rows.output_rows import Writing
 from trajcompress.run.rows.row import Finished, PaidFor, Parsed, finish_row
 from trajcompress.settings import Settings
 from trajcompress.summarize.base import Summarizer, Usage
@@ -61,40 +61,20 @@ class RowLoop(Struct):
             ThreadPoolExecutor(row_threads(settings, self.counter), "count") as counting,
             ThreadPoolExecutor(1, "writer") as writer,
         ):
-            compactor = RowDriver(self.counter, summarizer, build_policy(settings), counting, emit=emit)
-            admission = build_admission(settings)
-            writing = Writing(
-                build_provenance(settings),
-                settings.output.columns,
-                segments=settings.compression.mode == "segments",
-                per_turn=settings.output.per_turn_columns or (),
+            finish = partial(
+                finish_row,
+                driver=RowDriver(self.counter, summarizer, build_policy(settings), counting, emit=emit),
+                admission=build_admission(settings),
+                writing=build_writing(settings),
             )
 
             async def process(item: Item) -> Done:
                 if isinstance(item, TriedAgain):
-                    return await process_row(item.parsed, self.paid_for)
+                    return await self._finish(item.parsed, partial(finish, paid_for=self.paid_for), emit)
                 if not isinstance(item, Parsed):
                     return item
-                finished = await process_row(item)
+                finished = await self._finish(item, finish, emit)
                 committer.finished(finished)
-                return finished
-
-            async def process_row(item: Parsed, paid_for: PaidFor | None = None) -> Finished:
-                row: dict[str, Figure] = {
-                    "source_file": item.source.name,
-                    "source_row": item.index,
-                    "source_line": item.made.line,
-                }
-                emit("taken", **row, size=item.size, bytes_read=self.reading.bytes_read)
-                finished = await finish_row(item, compactor, admission, writing, paid_for=paid_for)
-                emit(
-                    "done",
-                    **row,
-                    passes=finished.metrics.passes,
-                    bytes_read=self.reading.bytes_read,
-                    outcome=finished.metrics.outcome,
-                    reason=finished.metrics.reason,
-                )
                 return finished
 
             async def consume(done: Sequence[Done]) -> None:
@@ -116,6 +96,28 @@ class RowLoop(Struct):
                 )
             finally:
                 await summarizer.aclose()
+
+    async def _finish(
+        self, item: Parsed, finish: Callable[[Parsed], Coroutine[None, None, Finished]], emit: Emit
+    ) -> Finished:
+        """Take a row to its end, between the events that say so."""
+        row: dict[str, Figure] = {
+            "source_file": item.source.name,
+            "source_row": item.index,
+            "source_line": item.made.line,
+        }
+        emit("taken", **row, size=item.size, bytes_read=self.reading.bytes_read)
+        finished = await finish(item)
+        metrics = finished.metrics
+        emit(
+            "done",
+            **row,
+            passes=metrics.passes,
+            bytes_read=self.reading.bytes_read,
+            outcome=metrics.outcome,
+            reason=metrics.reason,
+        )
+        return finished
 
     def _write(self, done: Sequence[Done], committer: PartCommitter) -> None:
         """Write rows; raise TooManyFailedError where more of them failed than are allowed."""

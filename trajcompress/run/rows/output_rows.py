@@ -22,17 +22,15 @@ Numbered: TypeAlias = tuple[int, Segment]
 ADDED_COLUMNS = frozenset({PROVENANCE_COLUMN, *SEGMENT_COLUMNS})
 """Columns that rows may get."""
 
-Provenance: TypeAlias = Literal["off", "changed", "all"]
-"""Which rows have a column that says what a summary replaced, and what was changed for the form of a target."""
-
 
 class Writing(Struct, frozen=True):
-    """What of a row is written: which rows say what their summary replaced, and the columns, None for all.
+    """What of a row is written: the ``columns``, None for all, and which rows say what became of them.
 
+    ``provenance``: which have a column that says what a summary replaced, and what the form of a target changed.
     ``segments``: rows have the columns that name them as segments. ``per_turn`` are columns of a value for each turn.
     """
 
-    provenance: Provenance = "off"
+    provenance: Literal["off", "changed", "all"] = "off"
     columns: Collection[str] | None = None
     segments: bool = False
     per_turn: Collection[str] = ()
