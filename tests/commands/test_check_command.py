@@ -12,8 +12,8 @@ from commands import conversation, make_desk, run_command, run_here
 from trajectories import call, result
 
 from trajcompress.dataset.sources import find_sources
-from trajcompress.formats.messages import FormatOptions
 from trajcompress.results.check.rows import check_rows
+from trajcompress.results.check.rules import Standard
 
 USER = {"role": "user", "content": "go"}
 SAY = {"role": "assistant", "content": "done"}
@@ -207,9 +207,9 @@ def test_memory_does_not_grow_with_rows(desk):
     def peak(rows):
         desk.write("many.jsonl", [long] * rows)
         sources = find_sources([str(desk.path("many.jsonl"))])
-        check_rows(sources, "openai", FormatOptions(), limit=10)
+        check_rows(sources, Standard("openai"), limit=10)
         tracemalloc.start()
-        assert check_rows(sources, "openai", FormatOptions()).invalid_rows == rows
+        assert check_rows(sources, Standard("openai")).invalid_rows == rows
         size = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return size

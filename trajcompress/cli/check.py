@@ -13,6 +13,7 @@ from trajcompress.wording import counted, printable
 if TYPE_CHECKING:  # importing it would slow every --help down
     from trajcompress.results.check.origin import Origin
     from trajcompress.results.check.rows import CheckResult
+    from trajcompress.results.check.rules import Standard
 
 _SHARED = (
     "tokenizer.trust_remote_code",
@@ -87,67 +88,38 @@ def check(
 
     Rows are named by their line, counted from 1, where their file has lines; else they, and all turns, from 0.
     """  # noqa: D301  \b is what keeps the help from joining these lines
+    from msgspec.structs import replace
+
     from trajcompress.cli.check_output import print_json, print_table
-    from trajcompress.cli.check_rendering import renderer_for
     from trajcompress.cli.progress import TerminalReporter
     from trajcompress.dataset.sources import find_inputs
     from trajcompress.errors import SettingsError
     from trajcompress.formats.messages import FormatOptions
-    from trajcompress.forms.targets import form_for
-    from trajcompress.results.check.llama_factory import LlamaFactoryRows
-    from trajcompress.results.check.of_run import lets_messages_differ, settings_of_run, shown
     from trajcompress.results.check.rows import check_rows
 
-    taken = settings_of_run(inputs)
     own = {"compression.target": target, "tokenizer.name": tokenizer, **options.by_key(given)}
-    taken = {key: value for key, value in taken.items() if own.get(key) is None}
-    if own["compression.target"] not in (None, "template", "trl"):
-        taken.pop("compression.assistant_only", None)
-    if (own["compression.target"] or taken.get("compression.target")) != "mistral":
-        taken.pop("compression.mistral_version", None)
-    resolved = resolve(own | taken, None)
-    for note in options.without_effect(resolved):
-        typer.echo(note, err=True)
-    settings = resolved.settings
-    chosen: Target = (
-        target or taken.get("compression.target") or ("template" if settings.tokenizer.name else "openai")
-    )
-    if taken:
-        typer.echo(f"as run.json says: {printable(shown(taken))}", err=True)
+    settings, chosen = _as_run_says(inputs, own)
     if fix and new_only:
         raise SettingsError("--new-only: what --fix writes is checked as a whole; give one of them")
-    fixed = _fix(inputs, output, settings, chosen) if fix else None
     if output is not None and not fix:
         raise SettingsError("--output: a check writes nothing; add --fix, or leave it out")
+    fixed = _fix(inputs, output, settings, chosen) if fix else None
     _end_if_nothing_is_left(fixed, output, chosen, as_json=as_json)
-    found = find_inputs([str(output)] if fixed else inputs)
+    checked = [str(output)] if fixed else inputs
+    found = find_inputs(checked)
     for note in found.notes():
         typer.echo(note, err=True)
-    reading = settings.input
-    read_as = FormatOptions() if fixed else FormatOptions(reading.format, reading.messages_field, reading.role_map)
-    may_differ = chosen == "verl" and lets_messages_differ([str(output)] if fixed else inputs)
-    renderer, arguments = renderer_for(settings, chosen, given=own, may_differ=may_differ)
-    form = form_for(
-        chosen,
-        read_as,
-        arguments=arguments,
-        tools_as_prose=isinstance(renderer, LlamaFactoryRows) and renderer.tools_as_prose,
-        mistral=settings.compression.mistral_version,
-        assistant_only=settings.compression.assistant_only,
-    )
+    standard = _standard(settings, chosen, checked, own)
+    if fixed:
+        standard = replace(standard, options=FormatOptions(), form=None)  # they are in the form that mends
     origin = None if fixed else _origin(inputs, required=new_only)
     with TerminalReporter(task="check") as reporter:
         reporter.started(None)  # rows are counted, not bytes
         result = check_rows(
             found.sources,
-            chosen,
-            read_as,
-            renderer=renderer,
-            mistral=settings.compression.mistral_version,
-            assistant_only=settings.compression.assistant_only,
-            limit=None if fixed else reading.limit,
+            standard,
+            limit=None if fixed else settings.input.limit,
             examples=examples,
-            form=None if fixed else form,
             origin=origin,
             new_only=new_only,
             note=reporter.note,
@@ -160,6 +132,48 @@ def check(
     _tell_of_inputs(result, inputs, settings)
     lost = fixed is not None and fixed["rejected"] + fixed["unfit"] > 0
     raise typer.Exit(int(result.invalid_rows > 0 or bool(result.changed) or lost))
+
+
+def _as_run_says(inputs: list[str], own: dict[str, Any]) -> tuple[Settings, Target]:
+    """Return the settings of a check and whose rules apply: what is not given is as the run.json of folders says."""
+    from trajcompress.results.check.of_run import settings_of_run, shown
+
+    taken = {key: value for key, value in settings_of_run(inputs).items() if own.get(key) is None}
+    if own["compression.target"] not in (None, "template", "trl"):
+        taken.pop("compression.assistant_only", None)
+    target = own["compression.target"] or taken.get("compression.target")
+    if target != "mistral":
+        taken.pop("compression.mistral_version", None)
+    resolved = resolve(own | taken, None)
+    for note in options.without_effect(resolved):
+        typer.echo(note, err=True)
+    if taken:
+        typer.echo(f"as run.json says: {printable(shown(taken))}", err=True)
+    return resolved.settings, target or ("template" if resolved.settings.tokenizer.name else "openai")
+
+
+def _standard(settings: Settings, target: Target, checked: list[str], own: dict[str, Any]) -> "Standard":
+    """Return what the rows of ``checked`` are judged by; ``own`` are the settings that are given."""
+    from trajcompress.cli.check_rendering import renderer_for
+    from trajcompress.formats.messages import FormatOptions
+    from trajcompress.forms.targets import form_for
+    from trajcompress.results.check.llama_factory import LlamaFactoryRows
+    from trajcompress.results.check.of_run import lets_messages_differ
+    from trajcompress.results.check.rules import Standard
+
+    reading, chosen = settings.input, settings.compression
+    may_differ = target == "verl" and lets_messages_differ(checked)
+    renderer, arguments = renderer_for(settings, target, given=own, may_differ=may_differ)
+    read_as = FormatOptions(reading.format, reading.messages_field, reading.role_map)
+    form = form_for(
+        target,
+        read_as,
+        arguments=arguments,
+        tools_as_prose=isinstance(renderer, LlamaFactoryRows) and renderer.tools_as_prose,
+        mistral=chosen.mistral_version,
+        assistant_only=chosen.assistant_only,
+    )
+    return Standard(target, read_as, renderer, chosen.mistral_version, chosen.assistant_only, form)
 
 
 def _tell_of_inputs(result: "CheckResult", inputs: list[str], settings: Settings) -> None:

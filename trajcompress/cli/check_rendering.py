@@ -6,7 +6,7 @@ import typer
 
 from trajcompress.errors import SettingsError, TokenizerError
 from trajcompress.results.check.llama_factory import LlamaFactoryRows
-from trajcompress.results.check.rows import Renders
+from trajcompress.results.check.rules import Renders
 from trajcompress.settings import Settings
 from trajcompress.settings.choices import ArgumentsAs, Target
 from trajcompress.transcript.targets import DEMANDS

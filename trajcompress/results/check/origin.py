@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
+from trajcompress.dataset.rows import Row, Source, Unreadable
 from trajcompress.errors import InputError
-
-if TYPE_CHECKING:
-    from trajcompress.dataset.rows import Row, Source, Unreadable
-    from trajcompress.results.check.of_input import RunInputs
-    from trajcompress.results.check.rows import Fault, Rules
+from trajcompress.results.check.of_input import RunInputs
+from trajcompress.results.check.rules import Fault, Rules
 
 
 class Origin:
