@@ -10,7 +10,7 @@ from commands import run_command, run_here, run_on_terminal
 from trajcompress.dataset.rows import Source
 from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
-from trajcompress.run.rows.explainer import Explainer
+from trajcompress.run.rows.explainer import Collected, Explainer
 from trajcompress.run.rows.row import Accepted, Parsed, Rejected
 
 FORMAT = "openai: column messages holds messages with role and content"
@@ -88,6 +88,26 @@ def test_a_long_file_tells_its_format_before_it_ends():
     explainer.explain(Parsed(source, 1000, 1000, accepted(shared), 1))
     explainer.end_source()
     assert notes == [f"a: {FORMAT}", "a: several formats: openai 1,000 rows, sharegpt 1"]
+
+
+@pytest.mark.cpu_seconds(10)  # what a worker keeps of its part was copied for each row
+def test_a_worker_tells_the_same_of_rows_that_each_name_a_role_and_a_column_in_linear_time():
+    source, rows = Source("a", "a", "jsonl", None, None), []
+    for index in range(20_000):
+        turns = [{"role": f"agent{index}", "content": "hi"}, {"role": "assistant", "content": "yes"}]
+        rows.append(Parsed(source, index, index, accepted({f"of{index}": turns}), 1))
+    collected, in_worker, here = Collected({}), [], []
+    for each in rows:
+        collected.explain(each)
+    told, itself = Explainer(in_worker.append, {}), Explainer(here.append, {})
+    (how,) = collected.take()
+    told.add(how)
+    for each in rows:
+        itself.explain(each)
+    told.end_source()
+    itself.end_source()
+    assert how.rows == sum(how.formats.values()) == 20_000
+    assert in_worker == here != []
 
 
 def test_what_a_row_brings_is_printable():

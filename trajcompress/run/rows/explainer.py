@@ -52,8 +52,8 @@ class HowRead(Struct, frozen=True):
         """Return how these and more rows of the source were read."""
         return replace(
             self,
-            formats=dict(Counter(self.formats) + Counter(more.formats)),
-            texts=tuple(dict.fromkeys((*self.texts, *more.texts))),
+            formats=_summed(self.formats, more.formats),
+            texts=_kept(self.texts, more.texts),
             rows=self.rows + more.rows,
             of_protocol=self.of_protocol + more.of_protocol,
             begin=self.begin if self.of_protocol else more.begin,
@@ -142,8 +142,8 @@ class Explainer:
         self._source = ""
         self._said_of_it: set[str] = set()
         self._formats: Counter[str] = Counter()
-        self._format_texts: dict[str, None] = {}
-        self._texts: dict[str, None] = {}
+        self._format_texts: tuple[str, ...] = ()
+        self._texts: tuple[str, ...] = ()
         self._said: set[str] = set()
         self._lines = 0
         self._rows = self._of_protocol = 0
@@ -161,8 +161,8 @@ class Explainer:
             self._source, self._said_of_it = how.source, set()
         for text, rows in how.formats.items():
             self._formats[text.partition(":")[0]] += rows
-        _keep(self._format_texts, how.formats)
-        _keep(self._texts, how.texts)
+        self._format_texts = _kept(self._format_texts, how.formats)
+        self._texts = _kept(self._texts, how.texts)
         self._begin = self._begin if self._of_protocol else how.begin
         self._per_turn = self._per_turn & how.per_turn if self._rows else how.per_turn
         self._columns = _few(self._columns, how.columns) if self._rows else how.columns
@@ -203,8 +203,7 @@ class Explainer:
         for text in (*formats, *self._texts):
             if text not in self._said_of_it:
                 self._say(text, text)
-        self._format_texts.clear()
-        self._texts.clear()
+        self._format_texts = self._texts = ()
 
     def _say(self, text: str, way: str) -> None:
         """Say a line; ``way`` is what of it other sources may have in common with this one."""
@@ -223,9 +222,16 @@ def _few(some: frozenset[str], more: frozenset[str]) -> frozenset[str]:
     return some if more <= some or len(some) >= _MOST_COLUMNS else some | more
 
 
-def _keep(kept: dict[str, None], texts: Iterable[str]) -> None:
-    """Keep texts to be said, each once and no more than will be."""
-    for text in texts:
-        if len(kept) >= 2 * _MOST_LINES:
-            return
-        kept[text] = None
+def _kept(kept: tuple[str, ...], texts: Iterable[str]) -> tuple[str, ...]:
+    """Return texts to be said, each once and no more than will be."""
+    new = [text for text in texts if text not in kept]
+    return (*kept, *dict.fromkeys(new))[: 2 * _MOST_LINES] if new else kept
+
+
+def _summed(formats: Mapping[str, int], more: Mapping[str, int]) -> dict[str, int]:
+    """Add up rows by format; of more ways to say one than will be said, the rows count under its name alone."""
+    summed = dict(formats)
+    for text, rows in more.items():
+        known = text if text in summed or len(summed) < 2 * _MOST_LINES else text.partition(":")[0]
+        summed[known] = summed.get(known, 0) + rows
+    return summed
