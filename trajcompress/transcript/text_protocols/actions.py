@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from trajcompress.processes.late_patterns import holds_any, late_re
+from trajcompress.processes.late_patterns import holds_any, last_match, late_re
 from trajcompress.transcript.roles import addressee_of
 from trajcompress.transcript.text_protocols.acted import Acted, after_thought, without_end_token
 from trajcompress.transcript.text_protocols.bare_commands import LABELS
@@ -154,11 +154,7 @@ def _in_tag(tag: str, body: str) -> Iterator[ToolCall]:
 
 def _addressed(text: str) -> Acted | None:
     """Read what one named agent of a team tells another, under a line such as ``--- Orchestrator (-> Coder) ---``."""
-    if "(->" not in text:
-        return None
-    found = None
-    for found in _ADDRESSED.finditer(text):  # noqa: B007 - the last
-        pass
+    found = last_match(_ADDRESSED, text) if "(->" in text else None
     told = text[found.end() :].strip() if found else ""
     return Acted((new_call(addressee_of(found[0]) or "", told),), "named", found.start()) if found and told else None
 

@@ -63,11 +63,10 @@ def find_moves(
         prints: whether the turn of an index may be what an environment prints.
         is_chatty: whether the turn of an index is what a person would say.
     """
-    if moves := at_prompt(turns, answered) or moves_of(turns, answered, prints, addresses):
+    moves = _at_prompt(turns, answered) or _answered_by_state(turns, answered, prints) or _in_code(turns, answered)
+    if moves:
         return moves
-    if moves := exchanged(turns, answered, _is_output):
-        return moves
-    moves = led(turns, answered, _is_output)
+    moves = _led(turns, answered)
     return {} if any(is_chatty(i + 1) for i in moves) else moves
 
 
@@ -75,42 +74,30 @@ def _is_output(text: str) -> bool:
     return is_output(printed(text), text)
 
 
-def moves_of(
-    turns: Sequence[Turn],
-    answered: Sequence[int],
-    is_output: Callable[[int], bool],
-    addresses: Callable[[str], bool],
+def _answered_by_state(
+    turns: Sequence[Turn], answered: Sequence[int], prints: Callable[[int], bool]
 ) -> Mapping[int, Acted]:
-    """Return the moves among some turns, each answered by the next; nothing where they are not an agent's.
-
-    Args:
-        turns: all turns of a row.
-        answered: assistant turns that a user turn follows.
-        is_output: whether the turn of an index may be what an environment prints.
-        addresses: whether words before a move are said to somebody.
-    """
+    """Return the moves that replies take up, or that change something of a state which replies tell again."""
     read = {i: acted for i in answered if (acted := terse_action(turns[i].text))}
     moves = {i: acted for i, acted in read.items() if not addresses(_said_before(turns[i].text, acted))}
     if len(moves) < max(_LEAST, _MOVES * len(answered)):
         return {}
     if sum(turns[i].text.lstrip().startswith(("{", "<")) for i in moves) > (1 - _MOVES) * len(moves):
         return {}  # forms, in which a chat answers, too
-    if sum(is_output(i + 1) for i in moves) < _OUTPUT * len(moves):
+    if sum(prints(i + 1) for i in moves) < _OUTPUT * len(moves):
         return {}
     replies = [turns[i + 1].text for i in moves]
     if median(map(len, replies)) < _REPLY_CHARS:
         return {}
     said = [turns[i].text for i in moves]
-    taken_up = mean(map(_taken_up, said, replies))
+    taken = mean(map(_taken_up, said, replies))
     before = mean(map(_taken_up, said[1:], replies))
     told_again = mean(_told_again(first, then) for first, then in pairwise(replies))
-    keeps = before > max(_REPEATED, _FAR_MORE * taken_up)  # what was said is told again, as in a diary
-    return moves if not keeps and (taken_up >= _TAKEN_UP or told_again >= _TOLD_AGAIN) else {}
+    keeps = before > max(_REPEATED, _FAR_MORE * taken)  # what was said is told again, as in a diary
+    return moves if not keeps and (taken >= _TAKEN_UP or told_again >= _TOLD_AGAIN) else {}
 
 
-def exchanged(
-    turns: Sequence[Turn], answered: Sequence[int], is_output: Callable[[str], bool]
-) -> Mapping[int, Acted]:
+def _in_code(turns: Sequence[Turn], answered: Sequence[int]) -> Mapping[int, Acted]:
     """Return the moves of a row in which turns are all of some language that is no tongue, and so is what answers.
 
     The task is told in words. Else it is a chat that works on such texts one by one; and one that tells of them takes
@@ -123,10 +110,10 @@ def exchanged(
         if is_code(turns[i].text) or (reports and turns[i].text[:1] == turns[i + 1].text[:1] == "{")
     ]
     read = {i: acted for i in code if (acted := terse_action(turns[i].text))}
-    if len(read) < max(_LEAST_CODE, _MOSTLY * len(answered)) or is_output(turns[answered[0] - 1].text):
+    if len(read) < max(_LEAST_CODE, _MOSTLY * len(answered)) or _is_output(turns[answered[0] - 1].text):
         return {}
     replies = [turns[i + 1].text for i in answered]
-    if sum(map(is_output, replies)) < _MOSTLY * len(answered):
+    if sum(map(_is_output, replies)) < _MOSTLY * len(answered):
         return {}
     if sum(len(text.strip()) >= _CODE_CHARS for text in replies) < _HALF * len(replies):
         return {}
@@ -135,7 +122,7 @@ def exchanged(
     return read if len(set(said)) >= _HALF * len(said) and given < _HALF else {}
 
 
-def led(turns: Sequence[Turn], answered: Sequence[int], is_output: Callable[[str], bool]) -> Mapping[int, Acted]:
+def _led(turns: Sequence[Turn], answered: Sequence[int]) -> Mapping[int, Acted]:
     """Return moves that begin with the same words until the last turn, which reports; nothing of a chat's template.
 
     What answers them takes up what they say, and they take up less of what stood before: in a diary, a review or a
@@ -143,7 +130,7 @@ def led(turns: Sequence[Turn], answered: Sequence[int], is_output: Callable[[str
     """
     moves = _with_lead(turns, answered)
     task = turns[answered[0] - 1].text if moves else ""
-    if not moves or is_output(task) or _HOW.search(task[:_TASK_CHARS].lower()):
+    if not moves or _is_output(task) or _HOW.search(task[:_TASK_CHARS].lower()):
         return {}
     said, replies = [turns[i].text for i in moves], [turns[i + 1].text for i in moves]
     if median(map(len, replies)) < _REPLY_CHARS or any(addresses(text) or tells(text) for text in said):
@@ -174,7 +161,7 @@ def _said_before(text: str, acted: Acted) -> str:
     return text[after_thought(text) : acted.start]
 
 
-def at_prompt(turns: Sequence[Turn], answered: Sequence[int]) -> Mapping[int, Acted]:
+def _at_prompt(turns: Sequence[Turn], answered: Sequence[int]) -> Mapping[int, Acted]:
     """Return moves that all stand behind the prompt of one program, as ``(gdb) run``: no chat is written so."""
     found = {i: at for i in answered if (at := _PROMPT.match(turns[i].text))}
     prompts = {without_figures(at[1], _PROMPT_CHARS) for at in found.values()}

@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from trajcompress.processes.late_patterns import holds_any, late_re
+from trajcompress.processes.late_patterns import holds_any, last_match, late_re
 
 BEGIN_CHARS = 400
 END_CHARS = 300
@@ -205,10 +205,8 @@ def _in_observation(text: str, aside: int | None) -> Parts:
         return Parts(start, end, "" if nobody else rest)
     if aside == 0:
         return Parts(start, _closed(text, start), "")
-    asked, first = None, max(start, len(text) - LONG)
-    if holds_any(text[first:], _REQUEST_HINTS):
-        for asked in _MARKED_REQUEST.finditer(text, first):  # noqa: B007 - the last one
-            pass
+    first = max(start, len(text) - LONG)
+    asked = last_match(_MARKED_REQUEST, text, first) if holds_any(text[first:], _REQUEST_HINTS) else None
     if asked is not None and not NAGS.search(text, asked.end()):
         return Parts(start, asked.start(), _without_tag(text[asked.start() :].strip()))
     ends = last_lines(text, aside) if aside else []
@@ -270,10 +268,8 @@ def _behind_end(text: str, start: int) -> int | None:
         at = text.rfind("\n```", start + 4)
         at = at + 4 if at >= first else -1
     else:
-        last, tail = None, text[first:]
-        if any(map(tail.__contains__, _LAST_LINE_HINTS)):  # mostly none, which is found much quicker
-            for last in _LAST_LINE.finditer(text, first):  # noqa: B007 - the last one
-                pass
+        ends = holds_any(text[first:], _LAST_LINE_HINTS)  # mostly none, which is found much quicker
+        last = last_match(_LAST_LINE, text, first) if ends else None
         at = last.end() if last else -1
     return at if at >= 0 and _may_speak(text[at:].strip()) else None
 

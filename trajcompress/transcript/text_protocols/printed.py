@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from trajcompress.processes.late_patterns import holds_any, late_re
+from trajcompress.processes.late_patterns import holds_any, last_match, late_re
 from trajcompress.transcript.line_numbers import NUMBER
 from trajcompress.transcript.summary_marks import is_cleared_line
 from trajcompress.transcript.text_protocols.observation_parts import (
@@ -205,9 +205,7 @@ def _without_nag(text: str) -> str:
     start = max(len(text) - _NAG_CHARS, 0)
     if not holds_any(text[start:].lower(), _NAG_HINTS):  # mostly
         return text
-    nag = None
-    for nag in NAGS.finditer(text, start):  # noqa: B007 - the last
-        pass
+    nag = last_match(NAGS, text, start)
     if nag is None or "\n" in text[nag.end() :]:
         return text
     start = max(text.rfind(sign, 0, nag.start() + 1) for sign in ("\n", ". ", "! ", "? "))
