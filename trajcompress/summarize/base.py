@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Generic, Protocol, TypeVar
 
 from trajcompress.events import Emit, nobody
@@ -87,19 +87,9 @@ class Usage:
 
     def add(self, other: Usage) -> None:
         """Add another request's cost to this one."""
-        self.api_calls += other.api_calls
-        self.errors += other.errors
-        self.cache_hits += other.cache_hits
-        self.prompt_tokens += other.prompt_tokens
-        self.completion_tokens += other.completion_tokens
-        self.cached_tokens += other.cached_tokens
-        self.batched_prompt_tokens += other.batched_prompt_tokens
-        self.batched_completion_tokens += other.batched_completion_tokens
-        self.redactions += other.redactions
-        self.latency_s += other.latency_s
-        self.reused += other.reused
+        for name in _NUMBERS:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
         self.cost_usd = add_costs(self.cost_usd, other.cost_usd)
-        self.non_summaries += other.non_summaries
 
     def of_all_tries(self, paid: Usage) -> Usage:
         """Return what all tries of a row cost, where calls are known; time and cache hits stay those of the last."""
@@ -114,6 +104,9 @@ class Usage:
         if batched:
             self.batched_prompt_tokens += sent or 0
             self.batched_completion_tokens += written or 0
+
+
+_NUMBERS = tuple(each.name for each in fields(Usage) if each.name != "cost_usd")
 
 
 def add_costs(one: float | None, other: float | None) -> float | None:
