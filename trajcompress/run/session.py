@@ -104,23 +104,10 @@ class RunSession:
     def _begin(self) -> RunResult:
         previous = self.folder.previous_run()
         if previous and self.settings.output.overwrite:
-            self.folder.own.check()
-            previous.pop("state", None)
-            write_run(self.folder, previous, "interrupted")  # in case that clearing is
-            self.folder.summaries.fetch()
-            keep_replaced(self.folder.summaries.file, self.folder.summaries.replaced)
-            self.folder.clear()
+            self._clear(previous)
             previous = None
-        elif previous and is_of_earlier_version(previous, self._run_json):
-            raise OutputError(
-                f"{self.folder.path}: an earlier version began this run, and it cannot go on; finish it with that, "
-                "or start again with --overwrite, which asks for no summary again that was paid for"
-            )
-        elif previous and (changed := differences(previous, self._run_json, retries=self._retries(previous))):
-            raise OutputError(
-                f"{self.folder.path}: holds a run with other settings or inputs ({'; '.join(changed)}); "
-                f"--overwrite starts again{self._reuse()}, another -o keeps both"
-            )
+        elif previous:
+            self._check_same(previous)
         self._is_first = previous is None
         self._was_complete = previous is not None and previous.get("state") == "complete"
         for note in self.facts.notes:
@@ -137,6 +124,28 @@ class RunSession:
             totals = write_results(self.folder, previous)
             return self._result("complete", totals, totals.rows)
         return self._run()
+
+    def _clear(self, previous: dict[str, Any]) -> None:
+        """Clear the folder of the run that it holds; summaries stay where this run finds them."""
+        self.folder.own.check()
+        previous.pop("state", None)
+        write_run(self.folder, previous, "interrupted")  # in case that clearing is
+        self.folder.summaries.fetch()
+        keep_replaced(self.folder.summaries.file, self.folder.summaries.replaced)
+        self.folder.clear()
+
+    def _check_same(self, previous: dict[str, Any]) -> None:
+        """Raise OutputError where the folder holds another run than this."""
+        if is_of_earlier_version(previous, self._run_json):
+            raise OutputError(
+                f"{self.folder.path}: an earlier version began this run, and it cannot go on; finish it with that, "
+                "or start again with --overwrite, which asks for no summary again that was paid for"
+            )
+        if changed := differences(previous, self._run_json, retries=self._retries(previous)):
+            raise OutputError(
+                f"{self.folder.path}: holds a run with other settings or inputs ({'; '.join(changed)}); "
+                f"--overwrite starts again{self._reuse()}, another -o keeps both"
+            )
 
     def _retries(self, previous: Mapping[str, Any]) -> bool:
         """Tell whether this session only tries failed rows of a finished run again."""
@@ -178,16 +187,18 @@ class RunSession:
                 note(f"{counted(failed, 'row')} that failed before {'is' if failed == 1 else 'are'} tried again")
             selection = build_selection(settings, self.found.sources)
             work = Work(
-                settings,
-                selection,
-                Ledger(self.parts, committed, selection, again),
-                self._store,
-                DataFormat(settings.output.format, types_of(settings), reserved_columns(self.found.sources)),
-                self.reporter,
-                live.tee(showing_pauses(self.reporter, emit)),
-                self._look_at,
-                ceiling(settings, before, live.spent),
-                self.stop_on,
+                settings=settings,
+                selection=selection,
+                ledger=Ledger(self.parts, committed, selection, again),
+                store=self._store,
+                data_format=DataFormat(
+                    settings.output.format, types_of(settings), reserved_columns(self.found.sources)
+                ),
+                reporter=self.reporter,
+                emit=live.tee(showing_pauses(self.reporter, emit)),
+                read_through=self._look_at,
+                check_cost=ceiling(settings, before, live.spent),
+                stop_on=self.stop_on,
             )
             return self._go_on(work)
 
@@ -248,19 +259,17 @@ class RunSession:
     def _result(
         self, state: State, totals: Totals, committed_rows: int, error: TrajcompressError | None = None
     ) -> RunResult:
-        stopped = None if error is None else str(error)
-        changed, caveat = self.watch.changed, self.facts.tokenizer["caveat"]
         return RunResult(
             self.folder.path,
             state,
             totals,
             committed_rows,
-            stopped,
-            error,
-            changed,
-            self.found.left_out,
-            caveat,
-            self._is_first,
+            stopped=None if error is None else str(error),
+            error=error,
+            changed=self.watch.changed,
+            left_out=self.found.left_out,
+            count_caveat=self.facts.tokenizer["caveat"],
+            is_first=self._is_first,
         )
 
     def _look_at(self, source: Source) -> None:

@@ -122,11 +122,11 @@ class _PartWork:
                 self._reading,
                 self._counter,
                 limiter,
-                self._heard,
-                lambda _: None,
-                self._advance,
-                GRACE_S,
-                WORKER_BYTES_IN_FLIGHT,
+                stop_on=self._heard,
+                note=lambda _: None,
+                advanced=self._advance,
+                grace_s=GRACE_S,
+                max_bytes=WORKER_BYTES_IN_FLIGHT,
             )
             if stores.of_run:
                 loop.paid_for = stores.of_run.paid_for
