@@ -6,7 +6,6 @@ import asyncio
 import weakref
 from collections.abc import Callable
 from threading import Lock
-from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
 from trajcompress.api.opened import Opened
@@ -34,17 +33,13 @@ class Closable(Generic[Held]):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.aclose()
 
     def __getstate__(self) -> Callable[[], Held]:

@@ -8,7 +8,6 @@ import shutil
 import sys
 import threading
 import time
-from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self, TypeAlias
 
 from trajcompress.cli.printing import wrapped
@@ -146,9 +145,7 @@ class TerminalReporter:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         with self._lock:
             drew = self._draws
             self._over.set()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import TracebackType
 from typing import Any, Self
 
 from trajcompress.summarize.answer import Answer
@@ -29,9 +28,7 @@ class CallEvent:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self.usage.api_calls == self._calls:  # given up while it waited for its turn
             return
         answered = self.answer if isinstance(self.answer, Answer) else None
