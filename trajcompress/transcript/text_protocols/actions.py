@@ -47,7 +47,13 @@ _EXECUTED = late_re(
     r"(.*?)(?:</\1>|\Z)",
     re.DOTALL,
 )
-_SCRIPT = {"execute": "python", "execute_bash": "bash", "execute_ipython": "python", "execute_sql": "sql"}
+_NAMING_TAGS = frozenset({"action", "act", "tool", "code"})
+"""Tags around what may name a tool itself."""
+_LANGUAGE_OF_TAG = (
+    {"execute": "python", "execute_bash": "bash", "execute_ipython": "python", "execute_sql": "sql"}
+    | {tag: tag for tag in ("bash", "shell", "python", "ipython", "sql")}
+    | dict.fromkeys(("cmd", "command", "run", "code"), "")
+)
 _TOOL_FENCES = frozenset({"tool_code", "tool_call", "tool"})
 """Languages of fenced code that no chat shows."""
 _ELEMENT_END = late_re(r"</([a-z][a-z0-9]{0,30}(?:_[a-z0-9]{1,30}){1,6})>\Z")
@@ -134,20 +140,11 @@ def _executed(text: str) -> Acted | None:
 
 
 def _in_tag(tag: str, body: str) -> Iterator[ToolCall]:
-    if tag.lower() in {"action", "act", "tool", "code"} and (found := named_calls(body) or _fenced_calls(body)):
+    tag = tag.lower()
+    if tag in _NAMING_TAGS and (found := named_calls(body) or _fenced_calls(body)):
         yield from found
-    elif (tag := tag.lower()) in _SCRIPT or tag in {
-        "bash",
-        "shell",
-        "cmd",
-        "command",
-        "python",
-        "ipython",
-        "sql",
-        "run",
-        "code",
-    }:
-        yield script_call(_SCRIPT.get(tag, "" if tag in {"cmd", "command", "run", "code"} else tag), body)
+    elif (language := _LANGUAGE_OF_TAG.get(tag)) is not None:
+        yield script_call(language, body)
     else:
         yield new_call(tag, _children(body) or body)
 

@@ -27,9 +27,6 @@ def last_fence(text: str, *, anywhere: bool = False) -> Fence | None:
         if opened is None or line[1]:
             opened = line
         else:
-            last, end, opened = (
-                Fence(opened[1], text[opened.end() + 1 : line.start()], opened.start()),
-                line.end(),
-                None,
-            )
+            last = Fence(opened[1], text[opened.end() + 1 : line.start()], opened.start())
+            end, opened = line.end(), None
     return last if last and last.code.strip() and (anywhere or not text[end:].strip()) else None

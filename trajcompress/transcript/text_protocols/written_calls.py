@@ -164,17 +164,11 @@ def json_or_text(text: str) -> Any:
 def json_calls(text: str) -> tuple[ToolCall, ...]:
     """Read JSON that names a tool, or several; nothing where any part of it does not."""
     data = _parsed(text)
-    listed = (
-        next((data[key] for key in _LIST_KEYS if isinstance(data.get(key), list)), None)
-        if isinstance(data, dict)
-        else None
-    )
-    if (
-        listed
-        and (calls := tuple(call for each in listed if (call := _listed_call(each))))
-        and len(calls) == len(listed)
-    ):
-        return calls
+    if isinstance(data, dict):
+        listed: list[Any] = next((data[key] for key in _LIST_KEYS if isinstance(data.get(key), list)), [])
+        calls = tuple(call for each in listed if (call := _listed_call(each)))
+        if calls and len(calls) == len(listed):
+            return calls
     items = data if isinstance(data, list) else [data]
     calls = tuple(call for item in items if isinstance(item, dict) and (call := _json_call(item)))
     return calls if len(calls) == len(items) else ()
@@ -183,9 +177,9 @@ def json_calls(text: str) -> tuple[ToolCall, ...]:
 def json_script(text: str) -> ToolCall | None:
     """Read the code that a JSON object holds under its language, as ``{"thought": …, "sql": …}``."""
     data = _parsed(text)
-    key = (
-        next((key for key in _LANGUAGES if isinstance(data.get(key), str)), None) if isinstance(data, dict) else None
-    )
+    if not isinstance(data, dict):
+        return None
+    key = next((key for key in _LANGUAGES if isinstance(data.get(key), str)), None)
     return script_call(key, data[key]) if key and data[key].strip() else None
 
 
