@@ -74,9 +74,10 @@ def test_compressing_again_what_was_written_changes_nothing(desk: Desk, rows):
     assert {row["outcome"] for row in read_metrics(desk.path("again"))} == {"skipped_under_target"}
 
 
-def test_shards_merged_and_workers_write_the_bytes_of_one_run(desk: Desk, rows):
+@pytest.mark.parametrize("written", ["parquet", "jsonl"])
+def test_shards_merged_and_workers_write_the_bytes_of_one_run(desk: Desk, rows, written):
     desk.write("a.jsonl", rows * 3)
-    whole = ("a.jsonl", *SEGMENTS, "--part-size", "8KB")
+    whole = ("a.jsonl", *SEGMENTS, "--part-size", "8KB", "--output-format", written)
     desk.compress(*whole, "-o", "whole")
     for number in (1, 2):
         assert desk.compress(*whole, "-o", f"s{number}", "--shard", f"{number}/2").code == 0

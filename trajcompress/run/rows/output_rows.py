@@ -44,8 +44,8 @@ def segment_rows(
         row = replace_turns(trajectory, segment.composed.turns)
         if writing.per_turn:
             row = in_step(row, trajectory, writing.per_turn, [each.place for each in segment.composed.placings])
+        row = with_column(row) if writing.provenance == "all" else row  # before ours, as of rows that stay one
         row = with_segment_columns(row, trajectory.id, number, of, segment.kind)
-        row = with_column(row) if writing.provenance == "all" else row
         yield only_columns(row, writing.columns, trajectory.message_columns)
 
 
