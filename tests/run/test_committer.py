@@ -1,4 +1,4 @@
-"""An input row becomes no, one or several rows of the dataset, and every reader of a run finds them."""
+"""What became of an input row, no, one or several rows of the dataset, is committed with what is known of it."""
 
 from __future__ import annotations
 
@@ -8,33 +8,24 @@ from dataclasses import replace
 import commands
 import pyarrow.parquet as pq
 import pytest
-import runs
 from msgspec import structs
 
 from trajcompress.compaction.happened import BELOW_MIN_TOKENS
 from trajcompress.dataset.cutting import cut_into_parts
 from trajcompress.dataset.sources import find_sources
-from trajcompress.errors import InputError
 from trajcompress.formats.adapter import replace_turns
 from trajcompress.metrics.files import read_metrics
 from trajcompress.metrics.row import RowMetrics
-from trajcompress.results.report.excerpt import make_excerpt
-from trajcompress.results.show.data import as_json
-from trajcompress.results.show.html import page
-from trajcompress.results.show.load import load_row
-from trajcompress.results.show.terminal import render
 from trajcompress.run.finish import finish_parts
 from trajcompress.run.folder.run_folder import RunFolder
 from trajcompress.run.loop.commit import PartCommitter
 from trajcompress.run.loop.reading import Reading
-from trajcompress.run.merge import merge
 from trajcompress.run.parts.ledger import Ledger
 from trajcompress.run.parts.selection import Selection
 from trajcompress.run.parts.store import PartStore
 from trajcompress.run.parts.writer import DataFormat
-from trajcompress.run.past.pairs import find_pairs
 from trajcompress.run.progress.progress import Progress
-from trajcompress.run.rows.row import Finished, Parsed, finish_row
+from trajcompress.run.rows.row import Finished, Parsed
 from trajcompress.settings import resolve
 
 PART_SIZE = 6_000
@@ -44,12 +35,6 @@ COUNTS = (1, 3, 0)
 
 def count_of(metrics):
     return COUNTS[metrics.source_row % 3]
-
-
-def counts_of(table):
-    import pyarrow as pa
-
-    return pa.chunked_array([[COUNTS[row % 3] for row in table["source_row"].to_pylist()]])
 
 
 def as_several(finished):
@@ -74,28 +59,10 @@ def as_several(finished):
 
 
 @pytest.fixture
-def several(monkeypatch):
-    """Runs that write several rows for a row, and readers that know how many."""
-
-    async def finish(*arguments, **named):
-        return as_several(await finish_row(*arguments, **named))
-
-    monkeypatch.setattr("trajcompress.run.loop.row_loop.finish_row", finish)
-    for reader in ("past.lookup", "past.pairs", "rows.restored"):
-        monkeypatch.setattr(f"trajcompress.run.{reader}.rows_written", count_of)
-    monkeypatch.setattr("trajcompress.run.past.lookup.rows_written_each", counts_of)
-
-
-@pytest.fixture
 def inputs(tmp_path):
     first = commands.write_rows(tmp_path / "a.jsonl", [commands.conversation(i, steps=3) for i in range(13)])
     second = [commands.conversation(i, steps=2, sharegpt=True, score=i / 2) for i in range(13, 20)]
     return [first, commands.write_rows(tmp_path / "b.jsonl", second)]
-
-
-def run(inputs, output, **settings):
-    small = {"tokenizer__name": runs.small_tokenizer(), "processing__part_size": PART_SIZE}
-    return runs.run_here(*inputs, output=output, **small, **settings)
 
 
 def data_rows(folder):
@@ -164,69 +131,3 @@ def test_a_row_is_rejected_whole_if_one_of_its_rows_cannot_be_written(inputs):
     assert (rejected["reason"], rejected["line"]) == ("unrepresentable", 2)
     whole = len(commands.conversation(0, steps=3)["messages"])
     assert lengths_of(data_rows(folder.path))[:2] == [whole, whole]
-
-
-@pytest.mark.parametrize("output_format", ["parquet", "jsonl"])
-def test_a_run_that_goes_on_ends_as_one_that_was_not_stopped(tmp_path, inputs, several, monkeypatch, output_format):
-    given = {"output__format": output_format}
-    assert run(inputs, tmp_path / "whole", **given).state == "complete"
-
-    class StoppedError(Exception):
-        pass
-
-    async def stop(parsed, *arguments, **named):
-        if parsed.position == 12:
-            raise StoppedError
-        return as_several(await finish_row(parsed, *arguments, **named))
-
-    with monkeypatch.context() as patched:
-        patched.setattr("trajcompress.run.loop.row_loop.finish_row", stop)
-        with pytest.raises(StoppedError):
-            run(inputs, tmp_path / "out", **given, processing__max_in_flight=1)
-    assert 0 < runs.committed_rows(tmp_path / "out") < 12
-    assert run(inputs, tmp_path / "out", **given).state == "complete"
-    assert runs.outcome(tmp_path / "out") == runs.outcome(tmp_path / "whole")
-
-
-@pytest.mark.parametrize("output_format", ["parquet", "jsonl"])
-def test_merged_shards_are_what_one_run_writes(tmp_path, inputs, several, output_format):
-    given = {"output__format": output_format}
-    run(inputs, tmp_path / "whole", **given)
-    for number in (1, 2):
-        run(inputs, tmp_path / f"{number}", **given, input__shard=f"{number}/2")
-    merge([tmp_path / "1", tmp_path / "2"], tmp_path / "merged", runs.Told(), overwrite=False)
-    assert runs.outcome(tmp_path / "merged") == runs.outcome(tmp_path / "whole")
-
-
-def test_a_shard_that_lacks_one_of_the_rows_written_for_a_row_is_refused(tmp_path, inputs, several, monkeypatch):
-    for number in (1, 2):
-        run(inputs, tmp_path / f"{number}", input__shard=f"{number}/2")
-    monkeypatch.setattr("trajcompress.run.rows.restored.rows_written", lambda metrics: count_of(metrics) + 1)
-    with pytest.raises(InputError, match="a part is gone"):
-        merge([tmp_path / "1", tmp_path / "2"], tmp_path / "merged", runs.Told(), overwrite=False)
-
-
-def test_all_rows_that_were_written_for_a_row_are_found_and_shown(tmp_path, inputs, several):
-    run(inputs, tmp_path / "out")
-    places = [(row.source_file, row.source_row) for row in read_metrics(tmp_path / "out" / "metrics.parquet")]
-    pairs = list(find_pairs(tmp_path / "out", places))
-    assert len(pairs) == 20
-    for pair in pairs:
-        whole = len(pair.before.turns)
-        lengths = {0: [], 1: [whole], 3: [2, 4, whole]}[count_of(pair.metrics)]
-        assert [len(each.turns) for each in pair.after] == lengths
-        assert {each.id for each in pair.after} <= {pair.before.id}
-        assert pair.why is None
-
-    shown = load_row(tmp_path / "out", "row-7")
-    assert [section.number for section in shown.view.sections] == [None, 1, 2, 3]
-    terminal = render(shown.view, width=150, full=False, color=False)
-    assert "written as row 1 · 2 turns" in terminal
-    assert "written as row 2 · 4 turns" in terminal
-    assert "Written as row 3" in page(shown.view)
-    value = json.loads(as_json(shown))
-    assert value["after"] == [each.row for each in shown.pair.after]
-    assert [turn["row_after"] for turn in value["turns"] if "row_after" in turn][:6] == [1, 1, 2, 2, 2, 2]
-    assert json.loads(as_json(load_row(tmp_path / "out", "row-6")))["after"]["id"] == "row-6"
-    assert json.loads(as_json(load_row(tmp_path / "out", "row-8")))["after"] is None
-    assert [len(turns) for turns in make_excerpt(shown.pair, redacted=False).after][:2] == [2, 4]
