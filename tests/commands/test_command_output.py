@@ -133,6 +133,27 @@ def test_quiet_says_nothing(desk):
     assert (on_terminal.code, on_terminal.stdout) == (0, "")
 
 
+@pytest.mark.parametrize("closed", ["0", "1", "2", "012"])
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_closed_standard_streams_do_not_stop_a_run(desk, closed, workers):
+    desk.write("a.jsonl", ROWS)
+    shell = "exec " + " ".join(f"{number}>&-" for number in closed) + '; exec "$@"'
+    command = [sys.executable, "-m", "trajcompress", "compress", *desk.options, "a.jsonl", "-o", "out"]
+    ended = subprocess.run(
+        ["/bin/sh", "-c", shell, "sh", *command, "--num-workers", workers], cwd=desk.folder, check=False
+    )
+    assert ended.returncode == 0
+    assert ids(desk.path("out")) == ["row-0", "row-1", "row-2", "row-3"]
+
+
+def test_standard_input_that_is_closed_holds_no_row(desk):
+    command = [sys.executable, "-m", "trajcompress", "plan", *desk.options[:4], "-"]
+    closing = ["/bin/sh", "-c", 'exec 0<&-; exec "$@"', "sh", *command]
+    ended = subprocess.run(closing, cwd=desk.folder, capture_output=True, check=False)
+    assert b"there was no row in -" in ended.stderr
+    assert b"Traceback" not in ended.stderr
+
+
 def test_on_a_terminal_there_is_a_bar_and_no_colour_where_none_is_wanted(desk):
     desk.write("a.jsonl", ROWS)
     ran = run_on_terminal(

@@ -16,7 +16,7 @@ import typer
 
 from trajcompress.cli import audit, check, compare, compress, config, merge, plan, push, report, show, status
 from trajcompress.cli.deferred import DeferredGroup, GroupedCommand
-from trajcompress.cli.printing import escape_what_cannot_be_printed
+from trajcompress.cli.printing import escape_what_cannot_be_printed, open_closed_streams
 from trajcompress.errors import TrajcompressError, UsageError
 from trajcompress.processes.interpreter import prepare_interpreter
 from trajcompress.wording import printable
@@ -76,6 +76,7 @@ def command() -> None:
 def main() -> None:
     """Run the command line; errors of ours are one line on stderr, without a traceback unless --debug is given."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a stop is a stop, however it is asked for
+    open_closed_streams()
     prepare_interpreter()
     escape_what_cannot_be_printed()
     try:

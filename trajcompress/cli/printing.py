@@ -14,6 +14,15 @@ import textwrap
 import typer
 
 
+def open_closed_streams() -> None:
+    """Have standard streams that are closed lead nowhere, as files opened later would take their numbers."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):  # in order, as each takes the lowest number
+        if getattr(sys, name) is None:
+            nowhere = open(os.devnull, mode, encoding="utf-8")  # noqa: PTH123, SIM115 - a number, and for good
+            os.set_inheritable(nowhere.fileno(), True)
+            setattr(sys, name, nowhere)
+
+
 def escape_what_cannot_be_printed() -> None:
     """Have characters that the encoding of standard output lacks escaped, as standard error does: rows hold any."""
     if isinstance(sys.stdout, io.TextIOWrapper):
