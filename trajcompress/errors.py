@@ -26,7 +26,7 @@ Messages are one line: what is wrong, where (file, row, key), and what to do abo
 from __future__ import annotations
 
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 
@@ -34,6 +34,10 @@ class TrajcompressError(Exception):
     """Base of every error that this package raises on purpose."""
 
     exit_code = 1
+
+    def reword(self, reworded: Callable[[str], str]) -> None:
+        """Have the message say it in other words, such as those of whoever called."""
+        self.args = (reworded(str(self)),)
 
 
 class UsageError(TrajcompressError):
@@ -69,6 +73,10 @@ class _ReasonedError(TrajcompressError):
         super().__init__(f"{reason}: {detail}" if detail else reason)
         self.reason = reason
         self.detail = detail
+
+    def reword(self, reworded: Callable[[str], str]) -> None:
+        super().reword(reworded)
+        self.detail = reworded(self.detail)
 
 
 class RowError(_ReasonedError):

@@ -99,7 +99,8 @@ def test_calls_that_are_under_way_at_an_interrupt_are_waited_for_and_kept(tmp_pa
 
 def test_a_run_that_too_many_rows_fail_in_is_not_taken_for_a_whole_one(tmp_path):
     rows = [{"x": 1}, {"x": 2}, {"messages": [{"role": "user", "content": "hi"}]}]
-    with pytest.raises(TooManyFailedError, match="2 rows failed or were rejected, which is more than --max-failed 1"):
+    told = r"2 rows failed or were rejected, which is more than max_failed=1 allows .* with overwrite=True"
+    with pytest.raises(TooManyFailedError, match=told):
         compress_dataset(rows, tmp_path / "out", max_failed=1, num_workers=1)
     run = compress_dataset(rows, tmp_path / "out", max_failed=2, num_workers=1)
     assert (run.state, run.totals.rows) == ("complete", 3)

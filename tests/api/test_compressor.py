@@ -314,7 +314,7 @@ def test_nothing_is_said_where_nobody_closes_it(paid, end):
         ({"facts": "perhaps"}, "argument facts"),
         ({"rpm": 0.5}, "argument rpm"),
         ({"price_in": 1.0, "model": "m", "base_url": "http://127.0.0.1:1/v1"}, "give both price_in and price_out"),
-        ({"count": "template"}, r"\(tokenizer\), or leave count template out"),
+        ({"count": "template"}, r"\(tokenizer\), or leave count=\"template\" out"),
     ],
 )
 def test_errors_name_the_argument(options, wrong, words):

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, TypeVar, Unpack, cast, overload
 
 from trajcompress.api.in_memory import NamingCompressor, compress_in_memory
 from trajcompress.api.inputs import kind_of, stage
-from trajcompress.api.options import documented, naming_arguments, settings_of
+from trajcompress.api.options import documented, in_python, naming_arguments, settings_of
 from trajcompress.api.results import CompressedDataset
 from trajcompress.errors import BatchPendingError, SettingsError
 from trajcompress.run.interrupt import StopRequest, raising_interrupts
@@ -137,7 +137,9 @@ def _require_portable(settings: Settings) -> None:
 
 def _unless_stopped(result: RunResult) -> RunResult:
     """Return how a run ended; one that stopped has written a part of its rows, which nobody should take for all."""
-    if result.error is not None and not isinstance(result.error, BatchPendingError):
+    if isinstance(result.error, BatchPendingError):
+        result.error.reword(in_python)
+    elif result.error is not None:
         raise result.error
     return result
 

@@ -8,6 +8,7 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from trajcompress.api.opened import Opened
+from trajcompress.api.options import naming_arguments
 from trajcompress.api.rows import as_row
 from trajcompress.compaction.driver import RowDriver
 from trajcompress.compaction.happened import Happened, mistake_in
@@ -47,7 +48,8 @@ class OpenedCompressor(Opened):
 
     def count_tokens(self, row: object) -> int:
         """Return the tokens of a row; raise RowError where it holds no trajectory."""
-        return self._counter.count(self._read(as_row(row, self._messages_field), "row")).tokens
+        with naming_arguments():
+            return self._counter.count(self._read(as_row(row, self._messages_field), "row")).tokens
 
     def begin(self, row: object, number: int, row_id: RowId) -> Future[Done]:
         """Begin to compress a row: the one of this ``number`` here, which is called ``row_id`` in its metrics.
@@ -65,7 +67,8 @@ class OpenedCompressor(Opened):
         task = asyncio.current_task()
         self._under_way.add(task)
         try:
-            return await self._work_on(given, number, row_id)
+            with naming_arguments():
+                return await self._work_on(given, number, row_id)
         except SummarizerUnusableError as error:
             for other in self._under_way - self._ended.keys() - {task}:
                 self._ended[other] = SummarizerUnusableError(

@@ -11,14 +11,14 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any, TypeVar, get_type_hints
 
-from trajcompress.errors import SettingsError, UsageError
+from trajcompress.errors import SettingsError, TrajcompressError
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.settings import KEYWORDS, OPTIONS, SETTINGS, Resolved, Settings, resolve_arguments
 from trajcompress.settings.keywords import CompressOptions, DatasetOptions
 
 Documented = TypeVar("Documented", bound=Callable[..., Any])
 
-_FLAG = late_re(r"--([a-z][a-z-]*[a-z])\b")
+_FLAG = late_re(r"(?<![\w-])(?P<flag>--[a-z][a-z-]*[a-z]|-o)\b(?: (?P<value>\w[\w-]*%?))?")
 _WIDTH = 110
 
 
@@ -56,11 +56,20 @@ def naming_arguments() -> Iterator[None]:
     """Let errors name the arguments of Python in the place of options of the command line."""
     try:
         yield
-    except UsageError as error:
-        text = _FLAG.sub(_argument, str(error))
-        if text == str(error):
-            raise
-        raise type(error)(text) from error
+    except TrajcompressError as error:
+        error.reword(in_python)
+        raise
+
+
+def in_python(text: str) -> str:
+    """Put what is said of the command line in words of Python.
+
+    >>> in_python("more than --max-failed 1 allows; the same command with --for trl and --no-facts goes on")
+    'more than max_failed=1 allows; the same call with target="trl" and facts=False goes on'
+    """
+    for of_the_command, of_python in (("the same command", "the same call"), ("the target of --for", "the target")):
+        text = text.replace(of_the_command, of_python)
+    return _FLAG.sub(_argument, text)
 
 
 def documented(options: type) -> Callable[[Documented], Documented]:
@@ -90,8 +99,7 @@ def describe(options: type) -> str:
 def _describe(name: str) -> str:
     setting = SETTINGS[KEYWORDS[name]]
     default = setting.default_text or (setting.default if setting.default not in (None, {}) else "not set")
-    meaning = _FLAG.sub(_argument, setting.help)
-    text = f"{name}: {meaning} Default: {default}."
+    text = f"{name}: {in_python(f'{setting.help} Default: {default}')}."
     return fill(text, _WIDTH, initial_indent="    ", subsequent_indent="        ")
 
 
@@ -105,6 +113,19 @@ def _unknown(name: str, known: type, function: str) -> str:
     return f"argument {name}: unknown option of {function}" + (f"; did you mean {near[0]}?" if near else "")
 
 
-def _argument(flag: re.Match[str]) -> str:
-    key = OPTIONS.get(flag[0])
-    return SETTINGS[key].keyword if key else flag[0]
+def _argument(found: re.Match[str]) -> str:
+    key = _NAMES.get(found["flag"])
+    if key is None:
+        return found[0]
+    setting, value = SETTINGS[key], found["value"]
+    behind = f" {value}" if value else ""
+    if setting.type is bool:
+        return f"{setting.keyword}={not found['flag'].startswith('--no-')}{behind}"
+    if not value or value in setting.choices or value.endswith("%"):
+        return f'{setting.keyword}="{value}"' if value else setting.keyword
+    is_value = value.isdecimal() or value in (setting.metavar or "").split("|")
+    return f"{setting.keyword}={value}" if is_value else f"{setting.keyword}{behind}"
+
+
+_NAMES = {name: key for key in OPTIONS.values() for names in SETTINGS[key].names for name in names.split("/")}
+"""Every name of an option, with those that turn it off → dotted key."""
