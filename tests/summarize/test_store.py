@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +13,7 @@ from trajcompress.errors import OutputError
 from trajcompress.summarize.base import Summary, Usage
 from trajcompress.summarize.cache.recovery import SummaryCache, open_repaired
 from trajcompress.summarize.cache.store import Stored, SummaryStore
+from trajcompress.summarize.endpoint.batch.store import BatchStore
 
 STORED = Stored(Summary("[CONTEXT SUMMARY]: größer\0\ud800", "m"), Usage(2, 1, 0, 100, 20, latency_s=0.5))
 
@@ -76,6 +78,19 @@ def test_a_file_that_is_no_store_is_named(tmp_path):
     path.write_bytes(b"this is no database, and long enough to be sure of it" * 100)
     with pytest.raises(OutputError, match=r"summaries\.sqlite: cannot be used"):
         SummaryStore(path)
+
+
+@pytest.mark.parametrize("kind", [SummaryStore, BatchStore])
+def test_a_file_that_is_no_store_is_closed_again(tmp_path, monkeypatch, kind):
+    (tmp_path / "no.sqlite").write_bytes(b"no database" * 1000)
+    connect, opened = sqlite3.connect, []
+    monkeypatch.setattr(
+        sqlite3, "connect", lambda *args, **options: opened.append(connect(*args, **options)) or opened[-1]
+    )
+    with pytest.raises(OutputError, match="cannot be used"):
+        kind(tmp_path / "no.sqlite")
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        opened[0].execute("SELECT 1")
 
 
 def test_a_store_that_breaks_later_is_an_error_of_ours(store, tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from dataclasses import replace
 
 import asking
@@ -64,7 +65,8 @@ def test_a_recorded_summary_costs_what_it_cost(store):
 
 def test_a_cached_summary_costs_nothing_and_is_recorded(store, tmp_path):
     cache, model = SummaryStore(tmp_path / "cache.sqlite"), Model()
-    ask(StoredSummarizer(model, Stores(SummaryStore(tmp_path / "one.sqlite"), cache)), "row 1", "text")
+    with contextlib.closing(SummaryStore(tmp_path / "one.sqlite")) as of_another_run:
+        ask(StoredSummarizer(model, Stores(of_another_run, cache)), "row 1", "text")
     summarizer = StoredSummarizer(model, Stores(store, cache))
     for _ in range(2):
         text, usage = ask(summarizer, "row 7", "text")

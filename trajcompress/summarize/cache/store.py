@@ -7,7 +7,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TypeVar
@@ -57,11 +57,14 @@ class SummaryStore:
         self._has_noted = False
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(path, check_same_thread=False, isolation_level=None, timeout=_PATIENCE_S)
-            self._db.text_factory = bytes  # else text that is no UTF-8 is an error of the whole file
-            _write_ahead(self._db)
-            self._db.execute("PRAGMA synchronous=NORMAL")
-            self._db.execute(SCHEMA)
+            with ExitStack() as undo:
+                connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None, timeout=_PATIENCE_S)
+                self._db = undo.enter_context(closing(connection))
+                self._db.text_factory = bytes  # else text that is no UTF-8 is an error of the whole file
+                _write_ahead(self._db)
+                self._db.execute("PRAGMA synchronous=NORMAL")
+                self._db.execute(SCHEMA)
+                undo.pop_all()  # it stays open
         except (OSError, sqlite3.Error) as error:
             raise OutputError(f"{path}: cannot be used: {error}; move it away, or name another folder") from error
 

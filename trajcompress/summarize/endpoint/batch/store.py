@@ -9,7 +9,7 @@ import hashlib
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -92,11 +92,13 @@ class BatchStore:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = threading.Lock()
-        with self._saying():
+        with self._saying(), ExitStack() as undo:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+            connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+            self._db = undo.enter_context(closing(connection))
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.executescript(_SCHEMA)
+            undo.pop_all()  # it stays open
 
     def close(self) -> None:
         """Close the file."""
