@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
+from types import SimpleNamespace
 
 import pytest
 from carried import carried
@@ -76,6 +78,24 @@ def test_what_transformers_made_of_a_sentencepiece_model_is_refused_without_the_
     load_tokenizer(str(folder)).hf.save_pretrained(folder / "made")
     with pytest.raises(TokenizerError, match=r"rows would be longer than counted; put that model beside it"):
         load_tokenizer(str(folder / "made"), rendering=Rendering("mistral", mistral="v7"))
+
+
+@pytest.mark.parametrize("missing", ["sentencepiece.sentencepiece_model_pb2", "google.protobuf"])
+def test_where_sentencepiece_and_protobuf_do_not_go_together_it_is_said(folder, monkeypatch, missing):
+    shutil.copy(carried("mistral_instruct", ".v7"), folder / "tokenizer.model")
+    monkeypatch.setitem(sys.modules, missing, None)
+    if missing == "google.protobuf":
+        monkeypatch.delitem(sys.modules, "sentencepiece.sentencepiece_model_pb2", raising=False)
+    monkeypatch.setattr("trajcompress.tokens.tokenizer.import_transformers", transformers_that_takes_it_for_another)
+    with pytest.raises(TokenizerError, match=r"Error parsing line .*sentencepiece .*pip install -U '.*\[mistral\]'"):
+        load_tokenizer(str(folder))
+
+
+def transformers_that_takes_it_for_another():
+    def from_pretrained(*_, **__):
+        raise ValueError("Error parsing line b'\\x0e'")
+
+    return SimpleNamespace(AutoTokenizer=SimpleNamespace(from_pretrained=from_pretrained))
 
 
 def test_tekken_is_counted_by_mistral_common(folder):

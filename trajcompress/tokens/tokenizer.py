@@ -8,6 +8,7 @@ import os
 from contextlib import suppress
 from copy import copy
 from functools import cache
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -37,6 +38,7 @@ _SPACES_LOST = (
     'tokenizer {name}: as transformers {version} loads it, white space is lost ("one two" becomes "onetwo"), so what '
     "is trained by it is not the text; take another version of transformers, here and in training"
 )
+_MISTRAL_EXTRA = "pip install -U 'trajcompress-cli[mistral]'"
 _SMALLEST_VOCABULARY = 64
 _HUB_NAME = late_re(r"(?:[\w-][\w.-]*/)?[\w-][\w.-]*")
 
@@ -319,6 +321,17 @@ def _check_vocabulary(hf: Any, name: str | None) -> None:
 def _remedy(name: str, message: str) -> str:
     if "trust_remote_code" in message:
         return "(if you trust that code: --trust-remote-code)"
+    if Path(name, "tokenizer.model").exists() and (fault := _sentencepiece_fault()):
+        return f"(its tokenizer.model takes sentencepiece and a protobuf that fits: {fault}; {_MISTRAL_EXTRA})"
     if Path(name).is_dir():
         return "(the folder should hold tokenizer.json and tokenizer_config.json)"
     return "(name a folder with tokenizer.json, or a hub repository that this machine can reach)"
+
+
+def _sentencepiece_fault() -> str | None:
+    """Say why SentencePiece models cannot be read here: transformers takes them for other files then."""
+    try:
+        import_module("sentencepiece.sentencepiece_model_pb2")
+    except Exception as error:  # noqa: BLE001 - it is missing, or newer than the protobuf that it needs
+        return str(error).partition(". ")[0]
+    return None
