@@ -69,9 +69,10 @@ def store_spans(text: str, places: Iterable[tuple[int, int]]) -> Iterator[Span]:
         if text[start] == "=":
             yield from _rows(text, end)
         elif text[start] in "kK":
-            for at, value in _held(text, _manifest(text, start, end), start):
-                if at >= done:
-                    done = at + len(value)
+            begin, stop = _manifest(text, start, end)
+            for at, value, is_held in _held(text, (max(begin, done), stop), start):
+                done = at + len(value)
+                if is_held:
                     yield Span(at, done, "secret")
         else:
             find = _of_vault if text[start] in "lL" else _codes
@@ -96,16 +97,15 @@ def stored_later(texts: Sequence[str], places: Iterable[int]) -> Iterator[Line]:
                 yield Line(found[0], (span,))
 
 
-def _held(text: str, manifest: tuple[int, int], kind: int) -> Iterator[tuple[int, str]]:
-    """Where the values begin that a Secret holds, and those: what stands after its kind may be of another."""
+def _held(text: str, manifest: tuple[int, int], kind: int) -> Iterator[tuple[int, str, bool]]:
+    """Where the values of a Secret begin, those, and whether they are secret; after its kind may stand another's."""
     found_before = False
     for found in _MAP.finditer(text, *manifest):
         if found.start() > kind and found_before:
             return
         for key, at, value in _entries(text, found, manifest[1]):
             found_before |= at < kind
-            if not _PUBLIC.fullmatch(key) and _is_held(value, encoded=found["name"] == "data"):
-                yield at, value
+            yield at, value, not _PUBLIC.fullmatch(key) and _is_held(value, encoded=found["name"] == "data")
 
 
 def _manifest(text: str, start: int, end: int) -> tuple[int, int]:
