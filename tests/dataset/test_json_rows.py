@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+import bz2
+import gzip
 import json
+import lzma
 import math
 
 import pytest
+import zstandard
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from reading import lines, read, values
@@ -103,6 +107,16 @@ def test_utf_16_is_called_by_its_name(tmp_path):
     bad, *_ = read(tmp_path / "a.jsonl", '{"a": 1}\n'.encode("utf-16"))
     assert bad.reason == "invalid_utf8"
     assert bad.detail.endswith("it looks like UTF-16")
+
+
+@pytest.mark.parametrize(
+    ("packed", "ending"),
+    [(gzip.compress, ".gz"), (zstandard.compress, ".zst"), (lzma.compress, ".xz"), (bz2.compress, ".bz2")],
+)
+def test_a_compressed_file_without_its_ending_is_called_by_its_name(tmp_path, packed, ending):
+    bad, *_ = read(tmp_path / "a.jsonl", packed(b'{"a": "some text"}\n'))
+    assert bad.reason == "invalid_utf8"
+    assert bad.detail.endswith(f", so its name should end in {ending}")
 
 
 def test_nesting_up_to_the_limit_is_read():
