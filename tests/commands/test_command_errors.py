@@ -293,3 +293,13 @@ def test_a_full_disk_behind_a_redirection_is_one_line(desk):
             check=False,
         )
     assert (process.returncode, process.stderr) == (2, "error: No space left on device\n")
+
+
+def test_a_working_folder_that_was_deleted_is_named(desk):
+    gone = desk.path("gone")
+    gone.mkdir()
+    deleting = ["/bin/sh", "-c", 'rmdir "$PWD"; exec "$@"', "sh", sys.executable, "-m", "trajcompress"]
+    command = [*deleting, "compress", desk.write("a.jsonl", ROWS), "-o", desk.path("out")]
+    ended = subprocess.run(command, cwd=gone, capture_output=True, check=False)
+    assert ended.returncode == 2
+    assert ended.stderr.endswith(b"error: the working folder was deleted; go to one that exists\n")

@@ -6,6 +6,7 @@ Files of commands evaluate their annotations as they are compiled, for Typer wou
 from __future__ import annotations
 
 import gc
+import os
 import signal
 import sys
 import traceback
@@ -90,6 +91,15 @@ def main() -> None:
         if "--debug" in sys.argv:
             traceback.print_exc()
         with suppress(OSError):
-            place = f"{error.filename}: " if error.filename else ""
-            typer.echo(f"error: {place}{error.strerror or error}", err=True)
+            typer.echo(f"error: {_told(error)}", err=True)
         sys.exit(UsageError.exit_code)
+
+
+def _told(error: OSError) -> str:
+    if error.filename:
+        return f"{error.filename}: {error.strerror or error}"
+    try:
+        os.getcwd()  # noqa: PTH109 - no path is wanted
+    except FileNotFoundError:
+        return "the working folder was deleted; go to one that exists"
+    return error.strerror or str(error)
