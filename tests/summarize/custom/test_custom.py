@@ -284,7 +284,7 @@ def test_another_process_finds_one_by_name_or_has_it_sent():
 
 
 def test_no_batches_of_one_of_ones_own(options, tmp_path):
-    with pytest.raises(SettingsError, match="batch is for a model's calls"):
+    with pytest.raises(SettingsError, match="batch=True is for a model's calls"):
         compress_dataset([conversation(0)], tmp_path / "out", **options, summarizer=own.record, batch=True)
 
 
