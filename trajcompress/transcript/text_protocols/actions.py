@@ -33,6 +33,7 @@ from trajcompress.transcript.text_protocols.written_calls import (
     named_calls,
     new_call,
     script_call,
+    step_calls,
 )
 from trajcompress.transcript.trajectory import ToolCall
 
@@ -221,7 +222,7 @@ def _as_json(text: str) -> Acted | None:
         if not start:
             return None
         body = text[start:]
-    if found := json_calls(body.strip()):
+    if found := json_calls(body.strip()) or step_calls(body.strip()):
         return Acted(found, "named", start)
     script = json_script(body.strip())
     return Acted((script,), "shape", start) if script else None

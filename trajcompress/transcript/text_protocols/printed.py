@@ -49,6 +49,7 @@ _CERTAIN_BEGIN = late_re(
     r"|-{6,} ?(?!(?:user|human|User|Human)\b)[\w .()>-]{1,60}? ?-{6,}\n|The executed result for \w"
     r"|<<< \w{1,20} >>>|\[GAME\] |\[Player \d\] |Command not executed\. The user rejected (?:the|your) command\b"
     r"|[^\n]{0,300}\[(?:SEP|button)\] "
+    r"|\{\s{0,8}\"(?:kind|type)\": ?\"\w{0,40}_(?:observation|result|output|failure)\"|\{\s{0,8}\"observation\": ?\""
     r"|\{\"error\": \"[^\"\n]{0,300}\", \"response\": [\"{]|Here'?s the result of running|Ran Playwright"
     r"|Tool ran without output|Your command ran successfully|Old"
     r" environment output)"

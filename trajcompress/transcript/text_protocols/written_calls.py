@@ -33,6 +33,9 @@ _NAME_KEYS_ELSEWHERE = frozenset(
         " acción accion herramienta azione strumento ação acao ferramenta outil действие команда инструмент"
     ).split()
 )
+_TYPE_KEYS = ("kind", "type")
+_ACTION_TYPES = ("_action", "_call", "Action")
+"""How the types of steps end that are actions, where thoughts and observations are steps as well."""
 _ARGUMENT_KEYS = (
     "arguments",
     "args",
@@ -174,6 +177,13 @@ def json_calls(text: str) -> tuple[ToolCall, ...]:
     return calls if len(calls) == len(items) else ()
 
 
+def step_calls(text: str) -> tuple[ToolCall, ...]:
+    """Read JSON objects one below the other, as of thoughts and what is done then; the last must be a call."""
+    objects = text.split("}\n{") if text[:1] == "{" else []
+    read = [json_calls(f"{'{' * (i > 0)}{each}{'}' * (i + 1 < len(objects))}") for i, each in enumerate(objects)]
+    return tuple(call for calls in read for call in calls) if read and read[-1] else ()
+
+
 def json_script(text: str) -> ToolCall | None:
     """Read the code that a JSON object holds under its language, as ``{"thought": …, "sql": …}``."""
     data = _parsed(text)
@@ -204,6 +214,7 @@ def _json_call(data: dict[str, Any]) -> ToolCall | None:
     if key is None and isinstance(next((data[name] for name in _ARGUMENT_KEYS if name in data), None), dict):
         key = next((key for key, value in data.items() if _is_tool(key, value)), None)  # in another language
     key = key or next((name for name in data if name in _NAME_KEYS_ELSEWHERE and _is_tool(name, data[name])), None)
+    key = key or next((name for name in _TYPE_KEYS if str(data.get(name)).endswith(_ACTION_TYPES)), None)
     if key is None:
         return None
     given = next((data[name] for name in _ARGUMENT_KEYS if name in data), None)
