@@ -44,6 +44,19 @@ def test_a_long_text_comes_after_what_is_short():
     assert named({"content": "word " * 40, "folder": "/data"}, 140).startswith("/data, content=word word")
 
 
+@pytest.mark.parametrize(
+    ("vector", "said"),
+    [
+        (["/bin/bash", "-lc", "ls docs | wc -l"], "ls docs | wc -l"),
+        (["sh", "-c", "make test"], "make test"),
+        (["git", "log", "-n", "5"], "git log -n 5"),
+    ],
+)
+def test_an_argument_vector_is_called_by_what_runs(vector, said):
+    assert _label("shell", {"command": vector}) == said
+    assert describe("shell", {"command": vector}).kind == describe("shell", {"command": said}).kind
+
+
 @pytest.mark.parametrize("data", [{}, {"a": {}}, [], {"a": None}, {"a": [{}]}])
 def test_nothing_is_said_of_nothing(data):
     assert named(data, 100) in {"", "[{}]", "[()]"}

@@ -131,7 +131,7 @@ def describe(name: str, data: Any, usual: Usual = NOTHING_USUAL, apart: Collecti
     if inner:  # a tool that calls tools
         return describe(f"{name} {inner}", given, usual, apart)
     path = _first(data, _PATH_KEYS)
-    text = _first(data, _TEXT_KEYS)
+    text = _first(data, _TEXT_KEYS) or _vector(data)
     if path is not None:
         return _on_file(name, data, one_line(path), text, (usual, apart))
     if text is not None:
@@ -263,6 +263,14 @@ def _first(data: dict[str, Any], keys: tuple[str, ...]) -> str | None:
         if key in data and isinstance(value := data[key], str) and value.strip():
             return value
     return None
+
+
+def _vector(data: dict[str, Any]) -> str | None:
+    """Return the command of an argument vector; of a shell that is given one, that alone."""
+    words: list[Any] = next((data[key] for key in _TEXT_KEYS if isinstance(data.get(key), list)), [])
+    if not words or not all(isinstance(word, str) for word in words):
+        return None
+    return str(words[-1]) if _OF_SHELL.fullmatch(" ".join(words[:-1]).rpartition("/")[2]) else " ".join(words)
 
 
 def _number(data: dict[str, Any], keys: tuple[str, ...]) -> int | None:
