@@ -31,6 +31,16 @@ def test_the_reason_that_stands_deepest_is_told_before_what_is_general():
     assert outcome.said.startswith("error: REFUND_TIME_LIMIT_EXCEEDED: You are over the time limit.")
 
 
+def test_of_the_log_of_attempts_below_a_message_each_line_is_told_once():
+    attempts = "\n".join(f"  element is not displayed, retrying in {wait}ms\n  waiting" for wait in (0, 50, 100))
+    message = f"TimeoutError: 467ms exceeded.\n========== logs ==========\n{attempts}\n=========================="
+    outcome = told({"kind": "page_observation", "text": "Root\n" * 90, "error": message})
+    assert outcome.failed
+    assert outcome.said.startswith(
+        "error: TimeoutError: 467ms exceeded. element is not displayed, retrying in 0ms waiting; text="
+    )
+
+
 def test_an_error_beside_a_list_of_errors_gives_way_to_these():
     errors = [{"field": "end", "error": "You do not have enough balance. Available: 12.5 hours"}]
     outcome = told({"error": "invalid request", "errors": errors, "request": {"days": list(range(40))}})

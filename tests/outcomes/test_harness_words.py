@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from summed_up import ask
 from told import said
@@ -80,6 +82,12 @@ def turns_of(*texts):
 )
 def test_what_a_harness_writes_around_an_outcome_is_no_part_of_it(printed, told):
     assert said(printed) == told
+
+
+def test_the_text_of_a_step_by_its_type_is_the_outcome():
+    page = "RootWebArea Depot\n  heading Lamps\n  BID:a9 link Order"
+    step = {"kind": "page_observation", "text": page, "current_page": 1, "error": ""}
+    assert read(json.dumps(step), None) == read(page, None)
 
 
 def test_a_menu_alone_is_what_came():

@@ -33,6 +33,8 @@ _OPENED = late_re(  # what stands behind it else is the beginning of what was pr
 _OF_SHELL = late_re(r'\s{0,8}\{[^{}]{0,300}?"(?:std(?:out|err)|output|logs?)"\s{0,4}:')
 _PRINTED = ("stdout", "output", "log", "logs", "stderr")  # in this order
 _CODES = ("exit_code", "exitCode", "exitcode", "returncode", "return_code", "returnCode", "exit_status", "code")
+_OF_STEP = late_re(r'\s{0,8}\{\s{0,8}"(?:kind|type)"\s{0,4}:\s{0,4}"\w{0,40}_(?:observation|result|output)"')
+_STEP_TEXTS = ("text", "content", "output", "result")
 _SHOWN = late_re(
     r"\s{0,4}Here's the result of running [^\n]{0,400}\n"
     r"|\s{0,4}(?:[A-Z][^\n:]{0,80}:\s{1,4})?Command \S{1,80} returned:\s{1,4}(?=\S)"  # AutoGPT's
@@ -57,6 +59,8 @@ def _unwrapped(text: str) -> str:
     text = _named_content(text)
     if _OF_SHELL.match(text) and (printed := _printed(parse(text.strip()))) is not None:
         return printed
+    if _OF_STEP.match(text) and len(text) <= _NAMED_CHARS:
+        text = _of_step(parse(text.strip())) or text
     if "TextContent(" in text[:200] and (wrapped := _WRAPPED.search(text[:200])):
         end = text.rfind(wrapped[1] + ", annotations=")
         text = _content(_unquote(text[wrapped.end() : end if end > 0 else len(text)], wrapped[1]))
@@ -94,6 +98,14 @@ def _printed(data: Any) -> str | None:
     if isinstance(error := data.get("error"), str) and error not in "".join(printed):
         printed.append(f"Error: {error}")
     return "\n".join([*printed, *([f"exit code: {code}"] if code else [])])
+
+
+def _of_step(data: Any) -> str:
+    """Give the text of a step by its type, as of a page that is seen; nothing where it failed, or has none."""
+    if not isinstance(data, dict) or data.get("error"):
+        return ""
+    texts = [text for key in _STEP_TEXTS if isinstance(text := data.get(key), str) and "\n" in text.strip()]
+    return texts[0] if len(texts) == 1 else ""
 
 
 def _unquote(text: str, quote: str) -> str:

@@ -18,7 +18,7 @@ from trajcompress.outcomes.records.says_error import (
     is_number,
     reads_as_error,
 )
-from trajcompress.outcomes.text import LEAST_CHARS, one_line
+from trajcompress.outcomes.text import LEAST_CHARS, clip, one_line
 from trajcompress.processes.late_patterns import late_re
 
 _CODE = late_re(r"(?:^|_|[a-z](?=[A-Z]))(?:code|issue)$", re.IGNORECASE)
@@ -26,6 +26,7 @@ _STATUS = ("httpStatusCode", "statusCode", "status_code", "status", "code")
 _LEAST_HTTP, _LEAST_STATUS, _MOST_STATUS = 100, 400, 599
 _OF_DETAILS = frozenset({"issue", "description", "message", "reason", "errorCode", "error", "detail"})
 _CODED = frozenset({"issue", "errorCode", "error"})
+_FIGURES, _RULE = late_re(r"\d+"), late_re(r"\s{0,8}([=*_~-])\1{4}")
 _MOST_TOLD = 3
 _MOST_READ = 400  # values
 _LEAST_CHARS = 8
@@ -47,7 +48,7 @@ def reasons_in(data: Any) -> list[str]:
         if isinstance(value, list):
             waiting += [(depth, item) for item in value]
         elif isinstance(value, dict):
-            said = [one_line(item) for key, item in value.items() if isinstance(item, str) and WHY.search(key)]
+            said = [_message(item) for key, item in value.items() if isinstance(item, str) and WHY.search(key)]
             said = [text for text in said if len(text) >= _LEAST_CHARS or " " in text]
             codes = [item for key, item in value.items() if isinstance(item, str) and _CODE.search(key)]
             told = max(said, key=len, default="")
@@ -78,7 +79,7 @@ def _why(data: dict[str, Any], error: Any, limit: int) -> str:
     said = "" if error is True else _whole(error, limit)
     reasons = reasons_in(about)
     general = [
-        one_line(item) for item in about.values() if isinstance(item, str) and reads_as_error(item, alone=True)
+        _message(item) for item in about.values() if isinstance(item, str) and reads_as_error(item, alone=True)
     ]
     if said and (not reasons or (len(said) <= limit and not isinstance(data.get("errors"), list))):
         reasons = [said]
@@ -93,8 +94,17 @@ def _whole(error: Any, limit: int) -> str:
     """Write all that an error holds; of which field one is stands with it."""
     held = [(key, item) for key, item in error.items() if not is_empty(item)] if isinstance(error, dict) else []
     key = held[0][0] if len(held) == 1 and not WHY.search(held[0][0]) else ""
-    said = one_line(compact(error, 2 * limit))
+    said = _message(error) if isinstance(error, str) else one_line(compact(error, 2 * limit))
     return f"{key}: {said}" if key else said
+
+
+def _message(text: str) -> str:
+    """Write a message on one line: of the log of attempts below it each line once, whatever its figures."""
+    lines: dict[str, str] = {}
+    for line in clip(text).splitlines():
+        if not _RULE.match(line):
+            lines.setdefault(_FIGURES.sub("", line).strip(), line)
+    return one_line("\n".join(lines.values()))
 
 
 def has_details(data: dict[str, Any]) -> bool:

@@ -60,6 +60,7 @@ _CONTEXT = frozenset(
         " httpstatuscode httpcode errorcode errno errcode details detail reason"
     ).split()
 )
+_STEP_TYPE = late_re(r"(?:kind|type) \w{0,40}_(?:observation|result|output|failure)")
 _IDS = ("requestid", "traceid", "debugid", "correlationid")
 
 
@@ -129,7 +130,7 @@ def beside_error(data: Mapping[str, Any]) -> dict[str, Any]:
     for key, item in data.items():
         plain = plain_key(key)
         of_error = plain in _OF_FAILURE or plain in _CONTEXT or plain.endswith(_IDS) or key in ERRORS
-        says_why = isinstance(item, str) and WHY.search(key)
+        says_why = isinstance(item, str) and (WHY.search(key) or _STEP_TYPE.fullmatch(f"{key} {item[:_READ_CHARS]}"))
         if not (is_empty(item) or of_error or says_why):
             held[key] = item
     return held
