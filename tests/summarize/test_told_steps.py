@@ -223,3 +223,21 @@ def test_what_people_ask_is_told_in_full_before_any_step_is():
     asked = Line(Section.REQUESTS, 0, ASKED, (f"Please {'do this and ' * 30}rest.", "Please do this…"))
     steps = (Line(Section.STEPS, n, 9.0, (f"ran {n} and saw {'more ' * 6}", f"ran {n}")) for n in range(1, 12))
     assert "rest." in fit(Record((asked, *steps)), 220, words)
+
+
+def test_what_is_asked_last_is_told_before_what_is_needed_besides():
+    lines = (
+        Line(Section.REQUESTS, 0, ASKED, ('"Book both, and tell me what each of them costs before you do."',)),
+        Line(Section.REQUESTS, 4, ASKED + 3, ('"Yes, please go ahead and book the two rooms that you found."',)),
+        *(Line(Section.STEPS, at, 4.0, (f"get_room {at} → room {at} is free",)) for at in range(1, 4)),
+    )
+    needed = {f"R-{number}": f"room_id = R-{number}" for number in range(4410, 4418)}
+    text = fit(Record(lines, needed), 60, words)
+    assert "Yes, please go ahead" in text
+    assert "R-4410" in text
+
+
+def test_what_is_needed_is_not_told_again_with_more_words():
+    needed = {"W-73": "order = W-73", "5796": "order = W-73, item = 5796", "W-90": "order = W-90"}
+    text = fit(Record((), needed), 200, words)
+    assert text.splitlines()[-3:] == ["Needed later:", "- order = W-73, item = 5796", "- order = W-90"]

@@ -117,12 +117,16 @@ def _render(record: Record, room: float) -> str:
     missing = facts_missing(tuple(record.needed), text) if record.needed else ()
     if not missing:
         return text
-    lines = _needed_lines(record, missing, _NEEDED_SHARE * room)
+    requests = (line for line in record.lines if line.section is Section.REQUESTS and line.forms)
+    asked = max(requests, key=lambda line: line.score, default=None)
+    spared = len(SUMMARY_PREFIX) + 2 * _HEAD_CHARS + (len(asked.forms[-1]) + 3 if asked else 0)
+    for_needed = min(_NEEDED_SHARE * room, max(room - spared, 0))
+    lines = _needed_lines(record, missing, for_needed)
     taken = sum(len(line) + 3 for line in lines) + _HEAD_CHARS
     if len(text) + taken > room:
         chosen = _choose(record.lines, room - taken)
         text = _written(record, chosen)
-        lines = _needed_lines(record, facts_missing(tuple(record.needed), text), _NEEDED_SHARE * room)
+        lines = _needed_lines(record, facts_missing(tuple(record.needed), text), for_needed)
     return _written(record, chosen, lines)
 
 
@@ -145,8 +149,9 @@ def _needed_lines_of(missing: Sequence[str], words: Callable[[str], str], room: 
         if len(line) + 3 > room:
             fits = False
             continue
-        room -= len(line) + 3
-        lines.append(line)
+        shorter = [other for other in lines if other in line]
+        room -= len(line) + 3 - sum(len(other) + 3 for other in shorter)
+        lines = [other for other in lines if other not in shorter] + [line]
         told = facts_in(left, line)
         left = [other for other in left if other not in told]
     return lines, fits
@@ -159,6 +164,7 @@ def _choose(lines: Sequence[Line], room: float) -> dict[int, int]:
     room -= len(SUMMARY_PREFIX) + _HEAD_CHARS * len({line.section for line in lines})
     spent_on_requests = 0.0
     whole = room
+    last_asked = max((i for i in ranked if lines[i].section is Section.REQUESTS), default=-1)  # what is worked on
     for share, grow in ((_SHORT_SHARE, False), (1.0, True), (1.0, False)):
         for place in sorted(ranked, key=lambda place: lines[place].cost) if grow else ranked:
             forms = lines[place].forms
@@ -169,8 +175,9 @@ def _choose(lines: Sequence[Line], room: float) -> dict[int, int]:
             if (place in chosen) != grow or (grow and chosen[place] == 0):
                 continue
             cost = len(forms[form]) + 3 - now
-            asked = lines[place].section is Section.REQUESTS
-            if cost > room - (1 - share) * whole or (asked and spent_on_requests + cost > _REQUESTS_SHARE * whole):
+            asked = lines[place].section is Section.REQUESTS and place != last_asked
+            kept_back = 0.0 if place == last_asked else (1 - share) * whole
+            if cost > room - kept_back or (asked and spent_on_requests + cost > _REQUESTS_SHARE * whole):
                 continue
             chosen[place] = form
             room -= cost
