@@ -33,6 +33,8 @@ STORED = [
     "kind: Secret\nstringData:\n  smtp: ⟨mailPass77⟩\n  log: debug\n  host: db1\n",
     3 * f"kind: Secret\nmetadata:\n  name: db\ndata:\n  url: ⟨{URL}⟩\n  user: {USER}\n",
     f"kind: Secret\ndata:\n  user: {USER}\nkind: Secret\ndata:\n  url: ⟨{URL}⟩\n",
+    f"kind: ConfigMap\ndata:\n  mode: prod\nkind: Secret\ndata:\n  url: ⟨{URL}⟩\n",
+    f"- apiVersion: v1\n  kind: ConfigMap\n  data: {{}}\n- apiVersion: v1\n  kind: Secret\n  data:\n    c: ⟨{URL}⟩\n",
     2 * MANIFEST,
     NESTED,
     json.dumps(json.loads(NESTED), indent=4, sort_keys=True),

@@ -50,7 +50,8 @@ _PUBLIC = late_re(
 _ASKS = late_re(r"\bget\s+secrets?\b[^\n]*(?:jsonpath|template)")
 _LINE = late_re(r"^(?P<key>[A-Za-z_.][\w.-]{0,127})[:=][ \t]?(?P<value>[^\s\"']{3,4000})$", re.MULTILINE)
 _ITEM = late_re(rf"{_NAME}{_QUOTE}(?P<value>[\w+/=-]{{4,40000}}){_QUOTE}")
-_OTHERS = ("kind", "\n---", "\\n---")  # what begins or ends another manifest
+_KIND, _VERSION = "kind", "apiVersion"  # of a manifest; the version begins it
+_OTHERS = (_KIND, "\n---", "\\n---")  # what begins or ends another manifest
 _WINDOW = 20_000  # characters on either side of its kind in which a manifest's data stands
 _LONGEST_INDENT = 60
 _LEAST_TEXT = 3
@@ -98,13 +99,19 @@ def stored_later(texts: Sequence[str], places: Iterable[int]) -> Iterator[Line]:
 
 
 def _held(text: str, manifest: tuple[int, int], kind: int) -> Iterator[tuple[int, str, bool]]:
-    """Where the values of a Secret begin, those, and whether they are secret; after its kind may stand another's."""
+    """Where the values of a Secret begin, those, and whether they are secret; after its kind may stand another's.
+
+    Whose data it is that stands between two kinds is not always to be told: then either may be the Secret's.
+    """
+    begin, stop = manifest
+    neighbour = text.startswith(_KIND, begin)
     found_before = False
-    for found in _MAP.finditer(text, *manifest):
+    for found in _MAP.finditer(text, begin, stop):
         if found.start() > kind and found_before:
             return
-        for key, at, value in _entries(text, found, manifest[1]):
-            found_before |= at < kind
+        is_own = found.start() < kind and (not neighbour or text.find(_VERSION, begin, found.start()) >= 0)
+        for key, at, value in _entries(text, found, stop):
+            found_before |= is_own
             yield at, value, not _PUBLIC.fullmatch(key) and _is_held(value, encoded=found["name"] == "data")
 
 
