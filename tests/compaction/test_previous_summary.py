@@ -133,6 +133,33 @@ def test_a_smaller_summary_is_asked_for_where_nothing_else_is_left(counter: Toke
     assert_adds_up(counter, trajectory, POLICY, turns, row)
 
 
+@pytest.mark.parametrize(("known", "last"), [(False, 5), (True, 5), (True, 9)])
+def test_a_summary_in_a_longer_tail_is_updated_and_no_other_put_before_it(
+    counter: TokenCounter, known: bool, last: int
+):
+    summary, end = ("user", f"{SUMMARY} of what was done"), [("assistant", "word " * 20), ("user", "Go on.")] * 4
+    said = [("user", "go"), *[("assistant", "word " * 300)] * 3, summary, *(end if last > 5 else end[:4])]
+    row = openai(*said)
+    assert said.index(summary) == 4
+    if known:
+        record = {
+            "turn": 4,
+            "start": 4,
+            "end": 9,
+            "digest": "d",
+            "placement": "human",
+            "summarizer": "s",
+            "prompt": "1",
+        }
+        row = structs.replace(row, row={**row.row, "trajcompress": {**record, "updates": 0, "form": ""}})
+    rules = structs.replace(POLICY, target_max_tokens=700)
+    rules = structs.replace(rules, protection=structs.replace(rules.protection, last_n_turns=last))
+    turns, metrics = run(counter, row, Writer(lambda _: words(30)), rules)
+    assert metrics.was_compressed
+    assert sum(turn.text.count(SUMMARY_PREFIX) for turn in turns) == 1
+    assert not any(summary[1] in turn.text for turn in turns)
+
+
 @given(example=examples(max_words=30), first=st.integers(60, 900), less=st.integers(0, 800), last=st.integers(0, 5))
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_row_has_one_summary_however_often_it_is_compressed(counter: TokenCounter, example, first, less, last):

@@ -49,10 +49,13 @@ def without_secrets(state: State) -> State:
 
 
 def _where_summaries_stand(turns: Sequence[Turn], layout: Layout, policy: Policy) -> Region:
-    """Return where a turn may be a summary: after whoever spoke first, and before the tail."""
+    """Return where a turn may be a summary: after whoever spoke first, and up to that with which the tail begins.
+
+    There one stands where the tail was shorter when it was written.
+    """
     spoke = (index for index, turn in enumerate(turns) if turn.role != "system")
     start = next(spoke, 0) + 1 if policy.protection.first_human else 0
-    return Region(start, max(start, layout.middle.end))
+    return Region(start, max(start, layout.middle.end + 1))
 
 
 def _without(state: State, previous: PreviousSummary, policy: Policy) -> State:
