@@ -241,3 +241,12 @@ def test_what_is_needed_is_not_told_again_with_more_words():
     needed = {"W-73": "order = W-73", "5796": "order = W-73, item = 5796", "W-90": "order = W-90"}
     text = fit(Record((), needed), 200, words)
     assert text.splitlines()[-3:] == ["Needed later:", "- order = W-73, item = 5796", "- order = W-90"]
+
+
+def test_what_came_of_a_step_is_not_cut_where_little_is_left_of_it():
+    region = []
+    for at in range(10, 40):
+        said = f"You open the drawer {at}. The drawer {at} is open. In it, you see nothing."
+        region += [call(at, "act", order=f"open drawer {at}"), result(at, said)]
+    steps = section(extract(ask(region, budget=750)), "Steps")
+    assert steps.count("you see nothing.") >= 25

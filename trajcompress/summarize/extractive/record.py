@@ -39,6 +39,7 @@ from trajcompress.transcript.trajectory import Turn
 _REPLY_CHARS, _SHORT_REPLY_CHARS = 260, 120
 _NEEDED_CHARS, _MOST_IN_SHORT = 40, 3  # for each of so many of what is needed
 _STEP_CHARS, _SHORT_SAID_CHARS, _SHORT_FAILED_CHARS, _SHORT_LABEL_CHARS = 300, 60, 120, 60
+_LITTLE_MORE_CHARS = 20
 _CHANGE_LABEL_CHARS = CHANGE_CHARS + 20  # with its marks
 _MOST_STEP_CHARS = 1_400  # where kept turns take so much from a result, or quote it
 _MOST_STEPS = 4_000  # read of a region
@@ -276,6 +277,8 @@ def _without_file(said: str, action: Action | None) -> str:
 def _brief(outcome: Outcome, action: Action | None) -> str:
     """Say the first of what was said, in whole lines; of an edit no more than that it was made."""
     said, most = outcome.said, _SHORT_FAILED_CHARS if outcome.failed else _SHORT_SAID_CHARS
+    if len(said) <= most + _LITTLE_MORE_CHARS:  # what is cut may be what came of it
+        return said
     first, *others = _PARTS.split(said)
     others = [] if action and action.change else others
     end = len(first)
