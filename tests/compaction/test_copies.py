@@ -31,7 +31,7 @@ def test_it_goes_within_a_string_and_where_its_end_was_cut_off():
     for text in (printed, whole[:-100]):
         shorter = without_copy(text)
         assert "[… the same again, " in shorter
-        assert shorter[-20:] == text[-20:]
+        assert shorter.endswith(text[-20:] if text is printed else ' elided …]"')
         assert shorter.startswith(text[: text.index("structuredContent")])
 
 

@@ -8,6 +8,7 @@ import re
 import pytest
 from told import later, ran, said
 
+from trajcompress.compaction.text.line import result_line
 from trajcompress.facts.next_turns import LaterReader
 from trajcompress.outcomes.action.actions import Action
 from trajcompress.outcomes.outcome import read
@@ -90,6 +91,16 @@ def test_what_the_next_turn_says_is_taken_up_as_what_it_passes_to_a_tool_is():
     found = "\n".join(f"{number}: if key.freq_{number} is None:" for number in range(6000, 6090, 3))
     told = said_before(found, '{"view_range": [6070, 6090]}', ran("grep -n freq base.py"), "Let us see line 6078:")
     assert told.startswith("30 matches: 6078: if key.freq_6078 is None:")
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [("The match is in line 6077, so I look there.", "Let us see."), ("I look.", "It fails in lines 6076-6078.")],
+)
+def test_lines_that_are_named_by_number_before_a_view_or_behind_it_are_told(asked: str, said: str):
+    shown = "".join(f"  {number}\t        keep_{number % 7} = key\n" for number in range(6000, 6090))
+    did = Turn("assistant", asked, {}, calls=(ToolCall("b", "view", '{"path": "base.py"}'),))
+    assert "6077 keep_1 = key" in said_before(shown, '{"path": "index.py"}', did, said)
 
 
 def test_a_name_that_stands_in_several_lines_is_told_in_one_of_them():
@@ -198,3 +209,10 @@ def test_words_that_the_next_turn_says_as_they_stand_there_are_told():
 def test_what_a_long_result_and_a_long_turn_share_is_found_in_linear_time():
     for text in ("ab 12 " * 200_000, "a " * 500_000, "a.b:" * 200_000):
         said_before(text, "{}", ran("waves"), text)
+
+
+def test_a_line_that_ends_with_a_semicolon_is_followed_by_no_second_one():
+    printed = "".join(f"print $handle_{number};\n" for number in range(60))
+    told = result_line(printed, "cat", None, ["$handle_7", "$handle_50"])
+    assert "$handle_50" in told
+    assert ";;" not in told

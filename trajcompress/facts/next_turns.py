@@ -26,6 +26,8 @@ _TURN_CHARS = 3_000
 _MOST_WORDS = 60
 _PATH_PARTS = 2
 _WORD = late_re(r"[\w.@/-]+", re.ASCII)
+_LINES = late_re(r"\b[Ll]ines?\s{1,4}(\d{1,6})(?:\s{0,2}(?:-|–|to|and)\s{0,2}(\d{1,6}))?\b")
+_FEW_LINES = 8  # are told each
 _LEAST_WORDS, _MOST_RUNS = 4, 40
 _RESULT_CHARS = 60_000
 
@@ -54,7 +56,10 @@ class LaterReader:
         self._after: dict[int, Later] = {}
 
     def after(self, index: int) -> Later:
-        """Return what the assistant says and passes to tools next, but for the words of the action before."""
+        """Return what the assistant says and passes to tools next, but for the words of the action before.
+
+        What that names by the numbers of lines is looked for, so it is taken up.
+        """
         if index not in self._after:
             self._after[index] = self._taken_up(index)
         return self._after[index]
@@ -69,6 +74,8 @@ class LaterReader:
             said |= self._said(at)
         for word in self._said(acted).keys() & said.keys() if acted is not None else ():
             del said[word]
+        if acted is not None:  # what it looks for
+            said |= dict.fromkeys(_lines_named(_spoken(self._turns[acted])), STRONG)
         before = _spoken(self._turns[acted]) if acted is not None else ""
         shown = self._turns[index].text[:_RESULT_CHARS]
         for at in ahead:
@@ -92,6 +99,7 @@ class LaterReader:
         if index not in self._words:
             weighed = (word for word in telling_words(_spoken(self._turns[index])) if word[1] > PLAIN)
             found = self._words[index] = dict(islice(weighed, _MOST_WORDS))
+            found |= dict.fromkeys(_lines_named(_spoken(self._turns[index])), STRONG)
             for path in [word for word in found if "/" in word]:
                 ends = path.split("/")[-_PATH_PARTS:]
                 if "." in ends[-1]:
@@ -116,6 +124,13 @@ def _runs(spoken: _Spoken, stands: Collection[tuple[str, str]]) -> Iterator[str]
         if many or (last - first > 1 and any(any(map(str.isdigit, word)) for word in words[first:last])):
             yield spoken.text[spoken.spans[first][0] : spoken.spans[last - 1][1]].rstrip(".-")
         first = last
+
+
+def _lines_named(text: str) -> Iterator[str]:
+    """Yield the numbers of lines that a text names, of a few also those between."""
+    for lines in _LINES.finditer(text):
+        first, last = int(lines[1]), int(lines[2] or lines[1])
+        yield from map(str, range(first, last + 1) if last - first < _FEW_LINES else (first, last))
 
 
 def _is_named(end: str) -> bool:

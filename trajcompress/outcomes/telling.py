@@ -70,7 +70,7 @@ class Telling:
         lined = [each for each in lined if not any(each[1].rstrip("…") in part for _, part in parts)]
         every = (*lined, *parts)
         told = in_order(shown, every, self._most - sum(len(part) + 3 for _, part in every))
-        return f"{first}; {told}" if first else told
+        return f"{first.rstrip(';')}; {told}" if first else told
 
     def _used(self, shown: str, first: str) -> list[Placed]:
         """Return what later turns use: of files and matches what tells, of a failure no frame that nobody needs."""

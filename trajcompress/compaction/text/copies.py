@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from trajcompress.compaction.text.middle import LEAST_CUT
 from trajcompress.processes.late_patterns import late_re
 
@@ -9,7 +11,7 @@ _KEY = "structuredContent"
 _STRUCTURED = late_re(rf"(\\{{0,8}}+\"){_KEY}\1\s{{0,4}}:\s{{0,4}}(?=\{{)")
 _BRACE = late_re(r"[{}]")
 _WRITING = late_re(r"\\+[nrt]|[\s\"'\\]+")  # what differs between a value and the same one in a string
-_TAIL = 100  # characters of a text that was cut, with what is around it
+_TAILS = (0, 12, 100)  # characters of a text that was cut, that say so, or are around it
 _NAME = "{result:"  # under which what is no object stands
 
 
@@ -22,23 +24,26 @@ def without_copy(text: str) -> str:
     '": "n19"}]", "structuredContent": "[… the same again, 532 characters elided …]"}'
     """
     found = _STRUCTURED.search(text) if _KEY in text else None
-    end = _end(text, found.end()) if found else 0
-    if found is None or end - found.end() < LEAST_CUT:
+    if found is None:
         return text
-    copy = _WRITING.sub("", text[found.end() : end])
-    if copy.startswith(_NAME):
-        copy = copy[len(_NAME) :].removesuffix("}")
-    if copy not in _WRITING.sub("", text[: found.start()]):
-        return text
-    mark = f"[… the same again, {end - found.end():,} characters elided …]"
-    return f"{text[: found.end()]}{found[1]}{mark}{found[1]}{text[end:]}"
+    said = _WRITING.sub("", text[: found.start()])
+    for end in _ends(text, found.end()):
+        if end - found.end() < LEAST_CUT:
+            break
+        copy = _WRITING.sub("", text[found.end() : end])
+        if copy.startswith(_NAME):
+            copy = copy[len(_NAME) :].removesuffix("}")
+        if copy in said:
+            mark = f"[… the same again, {end - found.end():,} characters elided …]"
+            return f"{text[: found.end()]}{found[1]}{mark}{found[1]}{text[end:]}"
+    return text
 
 
-def _end(text: str, start: int) -> int:
-    """Return where the object that begins at a place ends; where its end was cut off, near the end of the text."""
+def _ends(text: str, start: int) -> Sequence[int]:
+    """Return where the object that begins at a place may end; where its end was cut off, near the end of the text."""
     depth = 0
     for brace in _BRACE.finditer(text, start):
         depth += 1 if brace[0] == "{" else -1
         if not depth:
-            return brace.end()
-    return max(len(text) - _TAIL, start)
+            return (brace.end(),)
+    return [len(text) - tail for tail in _TAILS]

@@ -74,7 +74,7 @@ def result_line(
     said = _plain(without_folders(outcome.said, action), max(most, FAILED_CHARS), clean)
     said += _with(needed, said)
     size = _size(whole or text, briefly=shortest and bool(said))
-    ends = f"{SAYS}{said}; {size}]" if said else f": {size}]"
+    ends = f"{SAYS}{said.rstrip(';')}; {size}]" if said else f": {size}]"
     room = max(LINE_CHARS - len(ends) - 1, LABEL_CHARS)
     return f"[{_label(action, name, min(room, label_chars), clean)}{ends}"
 
