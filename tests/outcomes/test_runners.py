@@ -16,6 +16,7 @@ REPORTS = {
     "bats": ("not ok 2 reads the config",),
     "cargo": ("2 passed; 1 failed", "tests::splits: ", 'left: ["a", "b"]; right: ["a", "b", ""]'),
     "ctest": ("1 tests failed out of 3", "emit (Failed)"),
+    "defects4j": ("2 failing test cases", "SlugTest::keepsUmlauts: junit", "expected:<[ä]> but was:<[a]>", "::trims"),
     "dotnet": ("Failed: 1, Passed: 6", "SlugTests.Lowercases", 'Expected: "abc"; Actual: "Abc"'),
     "exunit": ("5 tests, 1 failure", "greets the world", "left: :earth; right: :world"),
     "go": (
@@ -68,6 +69,7 @@ def test_all_reports_are_tried():
         "# tests 3\n# pass  3\n# fail  0\n",
         "[INFO] Tests run: 4, Failures: 0, Errors: 0, Skipped: 0\n[INFO] BUILD SUCCESS\n",
         "OK (15 tests, 31 assertions)\n",
+        "Failing tests: 0\n",
     ],
 )
 def test_a_run_that_passed_has_not_failed(passed):

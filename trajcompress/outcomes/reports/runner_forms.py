@@ -103,6 +103,12 @@ RUNNERS: Sequence[Runner] = (
         late_re(r"^ {0,3}FAIL  (\S[^\n]{1,200} > [^\n]{1,200}|\S{1,200}(?= \[ \S{1,200} \]$))", re.MULTILINE),
         joint=", ",
     ),
+    Runner(  # Defects4J, and agents that run its tests
+        "ailing test",
+        ("Failing tests: ", " failing test case"),
+        (late_re(r"^Failing tests: \d+|\b\d+ failing test cases?\b", re.MULTILINE),),
+        late_re(r"^(?:--- | {2,4}- )([\w.$]{1,200}::\w{1,200})$", re.MULTILINE),
+    ),
     Runner(  # Gradle
         " tests completed",
         (" failed",),

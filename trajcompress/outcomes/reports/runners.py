@@ -25,7 +25,7 @@ _TOLD_NAMES = 4
 
 _FAILED = late_re(
     r"FAIL|[1-9]\d* (?:tests? |of \d+ )?(?:fail(?:ed|ing|ures?)|errors?)|failed after"
-    r"|(?:Failures|Errors|Failed): {0,6}[1-9]|fail +[1-9]"
+    r"|(?:Failures|Errors|Failed|Failing tests): {0,6}[1-9]|fail +[1-9]"
 )
 _CAPTURED = "Captured std"  # stands above what pytest's tests printed
 _COUNT = late_re(r"[1-9]\d{0,8}")
