@@ -240,3 +240,10 @@ def test_calls_that_have_little_in_common_keep_the_order_of_their_arguments():
 def test_few_arguments_keep_their_order():
     labels = labels_in(("list", {"folder": "src", "depth": 1}), ("list", {"folder": "src", "depth": 2}))
     assert labels == ["list folder=src, depth=1", "list folder=src, depth=2"]
+
+
+def test_of_a_long_name_of_a_file_half_is_told_rather_than_none():
+    edit = describe(
+        "str_replace_editor", {"command": "view", "path": "/app/migrations/0011_update_proxy_permissions_of_all.py"}
+    )
+    assert label_of(edit, "", 50) == "str_replace_editor view …/0011_update_proxy_permi…"

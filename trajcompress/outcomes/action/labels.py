@@ -102,7 +102,7 @@ def cut_label(label: str, limit: int, *, command: bool) -> str:
     if at > limit // 3:
         return f"{label[:at].removesuffix(f', {_OPEN}')}, {_OPEN}"
     words = shorten(label, limit)
-    if len(words) <= limit // 2:
+    if len(words) <= limit // 2 or words.endswith(f"/{_OPEN}"):  # rather half a name than none
         return label[: limit - 1] + _OPEN
     return f"{words[:-2]} {_OPEN}" if words.endswith(f",{_OPEN}") else words
 
