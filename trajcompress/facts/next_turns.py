@@ -25,7 +25,7 @@ _READ_AHEAD = 8  # turns
 _TURN_CHARS = 3_000
 _MOST_WORDS = 60
 _PATH_PARTS = 2
-_WORD = late_re(r"[\w.@/-]+", re.ASCII)
+_WORD, _DIGIT = late_re(r"[\w.@/-]+", re.ASCII), re.compile(rb"\d")
 _LINES = late_re(r"\b[Ll]ines?\s{1,4}(\d{1,6})(?:\s{0,2}(?:-|–|to|and)\s{0,2}(\d{1,6}))?\b")
 _FEW_LINES = 8  # are told each
 _LEAST_WORDS, _MOST_RUNS = 4, 40
@@ -115,13 +115,13 @@ def _said_as_in(spoken: Sequence[_Spoken], result: str) -> list[str]:
     return [run for each in spoken if stands for run in _runs(each, stands) if run in result]
 
 
-def _runs(spoken: _Spoken, stands: Collection[tuple[str, str]]) -> Iterator[str]:
+def _runs(spoken: _Spoken, stands: Collection[tuple[bytes, bytes]]) -> Iterator[str]:
     words, first = spoken.words, 0
     for last in range(1, len(words) + 1):
         if last < len(words) and (words[last - 1], words[last]) in stands:
             continue
         many = last - first >= _LEAST_WORDS
-        if many or (last - first > 1 and any(any(map(str.isdigit, word)) for word in words[first:last])):
+        if many or (last - first > 1 and any(map(_DIGIT.search, words[first:last]))):
             yield spoken.text[spoken.spans[first][0] : spoken.spans[last - 1][1]].rstrip(".-")
         first = last
 

@@ -35,18 +35,6 @@ class _Words(dict[bytes, str | None]):
         return found
 
 
-class _Bare(dict[bytes, str]):
-    """Each token without what stands at its edges; remembered, too."""
-
-    def __missing__(self, token: bytes) -> str:
-        word = token.strip(_EDGES).decode()
-        if len(token) <= _REMEMBERED_CHARS:
-            if len(self) >= _REMEMBERED:
-                self.clear()
-            self[token] = word
-        return word
-
-
 class _Weights(dict[str, float]):
     """How much each word tells; remembered, too."""
 
@@ -59,7 +47,7 @@ class _Weights(dict[str, float]):
         return weight
 
 
-_WORDS, _BARE, _WEIGHTS = _Words(), _Bare(), _Weights()
+_WORDS, _WEIGHTS = _Words(), _Weights()
 
 
 def _weight(word: str) -> float:
@@ -79,9 +67,9 @@ def _split(text: str) -> list[bytes]:
     return text.encode("ascii", "replace").translate(_TO_WORDS).split()
 
 
-def words_in_order(text: str) -> list[str]:
+def words_in_order(text: str) -> list[bytes]:
     """Return the words, names and paths of a text as they follow each other; what is not ASCII separates."""
-    return list(map(_BARE.__getitem__, _split(text)))
+    return [token.strip(_EDGES) for token in _split(text)]
 
 
 def telling_words(text: str) -> Iterator[tuple[str, float]]:
@@ -125,14 +113,14 @@ def words_taken(
     """
     said = _said_first(texts, results, agent, seen)
     told: dict[str, int] = {}
-    taken_up = {word for word in said if word.isascii()}
+    taken_up = {word.encode() for word in said if word.isascii()}
     foreign = {word for word in said if not word.isascii()}
     for index, text in enumerate(texts):
         if results[index]:  # most of their words nobody takes up, so these are left out in one go
             tokens = _tokens(text)
             seen(index, tokens)
-            found = taken_up.intersection(map(_BARE.__getitem__, tokens))
-            for word in chain(found, foreign.intersection(foreign_words(text)) if foreign else ()):
+            found = taken_up.intersection([token.strip(_EDGES) for token in tokens])
+            for word in chain(map(bytes.decode, found), foreign.intersection(foreign_words(text)) if foreign else ()):
                 if index < said[word][0]:
                     told[word] = index
     taken: dict[int, dict[str, float]] = {}
