@@ -211,6 +211,17 @@ def test_what_a_long_result_and_a_long_turn_share_is_found_in_linear_time():
         said_before(text, "{}", ran("waves"), text)
 
 
+def test_what_the_last_turn_reports_in_the_same_words_is_told_of_a_result_long_before():
+    page = "".join(f"Nothing is known of the year 17{year}.\n" for year in range(10, 60))
+    page += "The old lighthouse was sold to a painter from Lisbon.\n" + "It rained a lot.\n" * 9
+    looks = [Turn("assistant", "I look on.", {}, calls=(ToolCall(f"{n}", "look", "{}"),)) for n in range(5)]
+    shown = [Turn("tool", page if n == 1 else "Nothing.", {}, answers=(f"{n}",)) for n in range(5)]
+    turns = [turn for pair in zip(looks, shown, strict=True) for turn in pair]
+    report = Turn("assistant", "In the end the old lighthouse was sold to an artist.", {})
+    (words,) = set(LaterReader([*turns, report]).after(3)) - set(LaterReader(turns).after(3))
+    assert words == "lighthouse was sold to" or "lighthouse was sold to" in words
+
+
 def test_a_line_that_ends_with_a_semicolon_is_followed_by_no_second_one():
     printed = "".join(f"print $handle_{number};\n" for number in range(60))
     told = result_line(printed, "cat", None, ["$handle_7", "$handle_50"])

@@ -58,7 +58,8 @@ class LaterReader:
     def after(self, index: int) -> Later:
         """Return what the assistant says and passes to tools next, but for the words of the action before.
 
-        What that names by the numbers of lines is looked for, so it is taken up.
+        Of its last turn that is what it says as it stands in the result. What the action before names by the
+        numbers of lines is looked for, so it is taken up.
         """
         if index not in self._after:
             self._after[index] = self._taken_up(index)
@@ -78,11 +79,17 @@ class LaterReader:
             said |= dict.fromkeys(_lines_named(_spoken(self._turns[acted])), STRONG)
         before = _spoken(self._turns[acted]) if acted is not None else ""
         shown = self._turns[index].text[:_RESULT_CHARS]
-        for at in ahead:
+        said_in = dict.fromkeys((*ahead, self._last))
+        for at in said_in:
             if at not in self._spoken:
                 self._spoken[at] = _Spoken(_spoken(self._turns[at]))
-        as_it_stands = _said_as_in([self._spoken[at] for at in ahead], shown)[:_MOST_RUNS]
+        as_it_stands = _said_as_in([self._spoken[at] for at in said_in], shown)[:_MOST_RUNS]
         return {**said, **dict.fromkeys((word for word in as_it_stands if word not in before), STRONG)}
+
+    @cached_property
+    def _last(self) -> int:
+        """The last turn of the assistant: it reports what was found on the way."""
+        return max(at for at, turn in enumerate(self._turns) if turn.role == "assistant")
 
     def _acted(self, index: int) -> int | None:
         return next((at for at in range(index - 1, -1, -1) if self._turns[at].role == "assistant"), None)
