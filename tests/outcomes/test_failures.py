@@ -9,7 +9,7 @@ from test_outcome_later import ran
 from told import said
 
 from trajcompress.outcomes.outcome import read
-from trajcompress.outcomes.printed.furniture import Repeated
+from trajcompress.outcomes.repeated import Repeated
 from trajcompress.outcomes.steps import action_of
 
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from trajcompress.outcomes.action.actions import describe
 from trajcompress.outcomes.outcome import read
-from trajcompress.outcomes.printed.furniture import NOTHING_REPEATED, Repeated, telling_lines
+from trajcompress.outcomes.printed.furniture import telling_lines
+from trajcompress.outcomes.repeated import NOTHING_REPEATED, Repeated
 from trajcompress.outcomes.text import joined
 
 LINES = ("ran 1", "ran  22", "ran ٣", "", "\x0c", "y" * 70, "y" * 80, "\n", "\r\n", "ran 1\r")

@@ -11,8 +11,8 @@ from told import said
 from trajcompress.outcomes.action.actions import Action
 from trajcompress.outcomes.outcome import read
 from trajcompress.outcomes.page import is_page, visible
-from trajcompress.outcomes.printed.furniture import Repeated
 from trajcompress.outcomes.records.structured import read_structured
+from trajcompress.outcomes.repeated import Repeated
 from trajcompress.outcomes.steps import action_of, label_of
 from trajcompress.summarize.base import SummaryRequest
 from trajcompress.summarize.extractive import extract

@@ -5,7 +5,7 @@ from __future__ import annotations
 from told import ran, said
 
 from trajcompress.outcomes.outcome import read
-from trajcompress.outcomes.printed.furniture import Repeated
+from trajcompress.outcomes.repeated import Repeated
 from trajcompress.outcomes.steps import action_of
 
 

@@ -10,7 +10,7 @@ from trajcompress.facts.next_turns import NOTHING_LATER
 from trajcompress.facts.parts import Wanted
 from trajcompress.facts.taken import STRONG
 from trajcompress.outcomes.action.actions import Action
-from trajcompress.outcomes.printed.furniture import NOTHING_REPEATED, Repeated
+from trajcompress.outcomes.repeated import NOTHING_REPEATED, Repeated
 
 SAID_CHARS = 150
 """What an outcome takes, where it may not take more."""

@@ -17,11 +17,11 @@ from trajcompress.outcomes.compact import parse, parse_cut
 from trajcompress.outcomes.contents import is_code, reads_markup
 from trajcompress.outcomes.echo import without_echo
 from trajcompress.outcomes.page import is_page, visible
-from trajcompress.outcomes.printed.furniture import NOTHING_REPEATED, Repeated
 from trajcompress.outcomes.printed.later import lines_used
 from trajcompress.outcomes.printed.screen import PAGE_CHARS, with_title
 from trajcompress.outcomes.printed.shown import listed, plain
 from trajcompress.outcomes.records.structured import read_structured
+from trajcompress.outcomes.repeated import NOTHING_REPEATED, Repeated
 from trajcompress.outcomes.reported import report_of
 from trajcompress.outcomes.telling import Telling
 from trajcompress.outcomes.text import clip, one_line, shorten, uncoloured, whole_sentences

@@ -8,10 +8,11 @@ from msgspec import Struct
 
 from trajcompress.outcomes.asked import FAILED_CHARS, Asked
 from trajcompress.outcomes.contents import is_content, is_log
-from trajcompress.outcomes.printed.furniture import NOTHING_REPEATED, telling_lines
+from trajcompress.outcomes.printed.furniture import telling_lines
 from trajcompress.outcomes.printed.later import lines_used
 from trajcompress.outcomes.printed.reasons import own_lines, reasons
 from trajcompress.outcomes.printed.shown import is_listing, tells
+from trajcompress.outcomes.repeated import NOTHING_REPEATED
 from trajcompress.outcomes.reports.edits import done_in, is_refused, why_not_applied
 from trajcompress.outcomes.reports.errors import (
     beside_errors,

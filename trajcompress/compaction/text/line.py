@@ -13,7 +13,7 @@ from trajcompress.facts.parts import Wanted
 from trajcompress.outcomes.action.actions import Action
 from trajcompress.outcomes.asked import FAILED_CHARS, SAID_CHARS
 from trajcompress.outcomes.outcome import read
-from trajcompress.outcomes.printed.furniture import NOTHING_REPEATED, Repeated
+from trajcompress.outcomes.repeated import NOTHING_REPEATED, Repeated
 from trajcompress.outcomes.steps import label_of, without_folders
 from trajcompress.outcomes.text import harmless, one_line, shorten
 from trajcompress.redact import redact

@@ -21,7 +21,7 @@ from trajcompress.facts.parts import Wanted
 from trajcompress.facts.reading import readable
 from trajcompress.formats.rewrite import map_results, result_texts
 from trajcompress.outcomes.action.actions import Action
-from trajcompress.outcomes.printed.furniture import Repeated
+from trajcompress.outcomes.repeated import Repeated
 from trajcompress.outcomes.steps import action_of, calls_of
 from trajcompress.transcript.tool_groups import Place, match_results
 from trajcompress.transcript.trajectory import Region, Turn

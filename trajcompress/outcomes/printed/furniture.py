@@ -1,15 +1,12 @@
-"""What a result has around what it tells: rules, tags, progress, and lines that result after result has."""
+"""What a result has around what it tells: rules, tags, progress, and lines that other results have as well."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Mapping
-from functools import cached_property
-from itertools import chain
+from collections.abc import Collection, Iterable
 
 from trajcompress.facts.markup import unlinked
-from trajcompress.outcomes.page import is_page, visible
+from trajcompress.outcomes.repeated import Repeated, keys_of
 from trajcompress.outcomes.text import one_line
 from trajcompress.processes.late_patterns import late_re
 
@@ -26,52 +23,9 @@ _NOISE = late_re(  # rules, tags alone, keys, progress of a download, the head o
 _UNREADABLE, _MOST_UNREADABLE = "\ufffd", 0.1  # of a line
 _LEADS_IN = late_re(r"[\w ,.'\"*#-]{1,120}:\**")
 _CLOCK, _BAR, _PROGRESS = "--:--:--", "%|", late_re(r"\d%\|")
-_DIGITS = late_re(r"\d\d*")  # found in half the time of \d+
-_FIGURE = late_re(r"\W{0,3}0(?:[.,]0){0,4}\W{0,3}")  # alone it is an answer
-_KEY_CHARS, _READ_CHARS = 60, 80  # numbers may be longer in one than in another
-_LINES = 30  # at the beginning and at the end of a result
-_OFTEN = 3
 
 _LABEL = late_re(r"(?:[-*+•] )?[^\s\d=:;.!?]{1,24}(?: [^\s\d=:;.!?]{1,20}){0,2}")
 _SENTENCE_SPACES, _LEAST_SENTENCES = 6, 3
-
-
-class Repeated:
-    """The lines that many of the results of a row have; few rows are ever asked, so none is read before that."""
-
-    def __init__(self, results: Iterable[tuple[Hashable, str]] = ()) -> None:
-        """Take what ran, and what it printed."""
-        self._results = results
-
-    @cached_property
-    def lines(self) -> Mapping[str, bool]:
-        """How these begin, whatever the numbers in them; whether all are of one action, run again and again."""
-        return _repeated_lines(self._results)
-
-    def __contains__(self, line: str) -> bool:
-        """Whether a line is one of them."""
-        return _key(one_line(line)) in self.lines
-
-
-NOTHING_REPEATED = Repeated()
-
-
-def _repeated_lines(results: Iterable[tuple[Hashable, str]]) -> Mapping[str, bool]:
-    ran, ends = [], []
-    for action, text in results:
-        shown = visible(text) if is_page(text) else text
-        ran.append(action)
-        ends.append({*shown[:8_000].splitlines()[:_LINES], *shown[-4_000:].splitlines()[-_LINES:]})
-    lines = list(set().union(*ends))  # the key of each is made once
-    key_of = dict(zip(lines, _keys(map(one_line, lines)), strict=True))
-    found = [{key_of[line] for line in each} for each in ends]
-    counted = Counter(chain.from_iterable(found))
-    often = {key for key, times in counted.items() if times >= _OFTEN and not _FIGURE.fullmatch(key)}
-    printed: dict[str, set[Hashable]] = {key: set() for key in often}
-    for action, each in zip(ran, found, strict=True):
-        for key in each & often:
-            printed[key].add(action)
-    return {key: len(actions) == 1 for key, actions in printed.items()}
 
 
 def telling_lines(
@@ -89,7 +43,7 @@ def telling_lines(
     often = repeated.lines
     own = found
     if often:
-        keys = _keys(found)
+        keys = keys_of(found)
         own = [line for line, key in zip(found, keys, strict=True) if key not in often or line in kept]
         if own and with_last and own[-1] != found[-1] and often[keys[-1]]:
             own.append(found[-1])
@@ -112,13 +66,3 @@ def _without_labels(lines: list[str]) -> list[str]:
         return lines
     telling = [line for place, line in enumerate(lines) if not place or not _LABEL.fullmatch(line)]
     return telling if len(telling) <= len(lines) / 2 else lines
-
-
-def _key(line: str) -> str:
-    return _DIGITS.sub("0", line[:_READ_CHARS])[:_KEY_CHARS]
-
-
-def _keys(lines: Iterable[str]) -> list[str]:
-    """Return the keys of lines, all made in one go."""
-    begins = [line[:_READ_CHARS] for line in lines]
-    return [key[:_KEY_CHARS] for key in _DIGITS.sub("0", "\n".join(begins)).split("\n")] if begins else []

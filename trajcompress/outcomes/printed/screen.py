@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 
-from trajcompress.outcomes.printed.furniture import Repeated
+from trajcompress.outcomes.repeated import Repeated
 from trajcompress.outcomes.text import sentences
 from trajcompress.processes.late_patterns import late_re
 

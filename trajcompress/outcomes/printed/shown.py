@@ -9,7 +9,7 @@ from itertools import islice, pairwise
 from trajcompress.facts.markup import unlinked
 from trajcompress.facts.next_turns import Later
 from trajcompress.outcomes.asked import Asked
-from trajcompress.outcomes.printed.furniture import Repeated, telling_lines
+from trajcompress.outcomes.printed.furniture import telling_lines
 from trajcompress.outcomes.printed.known_forms import known_form
 from trajcompress.outcomes.printed.later import lines_used
 from trajcompress.outcomes.printed.matches import matches
@@ -17,6 +17,7 @@ from trajcompress.outcomes.printed.odd_lines import odd_lines, rows_amid
 from trajcompress.outcomes.printed.reasons import own_lines
 from trajcompress.outcomes.printed.screen import LONG_CHARS, put_sentences, words_of
 from trajcompress.outcomes.printed.tree import in_tree
+from trajcompress.outcomes.repeated import Repeated
 from trajcompress.outcomes.text import LEAST_CHARS, line_break, one_line, shorten, whole_sentences
 from trajcompress.processes.late_patterns import holds_any, late_re
 from trajcompress.transcript.line_numbers import NUMBER

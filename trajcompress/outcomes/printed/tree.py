@@ -6,8 +6,9 @@ import re
 from itertools import islice
 
 from trajcompress.facts.next_turns import Later
-from trajcompress.outcomes.printed.furniture import Repeated, telling_lines
+from trajcompress.outcomes.printed.furniture import telling_lines
 from trajcompress.outcomes.printed.later import lines_used
+from trajcompress.outcomes.repeated import Repeated
 from trajcompress.outcomes.text import one_line, shorten
 from trajcompress.processes.late_patterns import late_re
 

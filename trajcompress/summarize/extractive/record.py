@@ -20,8 +20,8 @@ from trajcompress.outcomes.action.actions import Action, is_taken_back, undoes_e
 from trajcompress.outcomes.action.change import CHANGE_CHARS
 from trajcompress.outcomes.compact import parse
 from trajcompress.outcomes.outcome import Outcome, read
-from trajcompress.outcomes.printed.furniture import Repeated
 from trajcompress.outcomes.records.told_values import closed
+from trajcompress.outcomes.repeated import Repeated
 from trajcompress.outcomes.steps import Step, label_of, steps_of, without_folders, written
 from trajcompress.outcomes.text import clip, one_line, shorten, whole_sentences
 from trajcompress.processes.late_patterns import late_re
