@@ -84,7 +84,7 @@ def test_a_ledger_finds_what_is_lost_as_looking_into_each_turn_does(turns, dropp
     ledger, reader = FactLedger(turns), Reader()
     texts = [reader.text([turn]) for turn in turns]
     expected = {}
-    for fact, uses in ledger._uses.items():
+    for fact, uses in ledger._read.uses.items():
         told = [
             index
             for index, text in enumerate(texts)

@@ -4,17 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 from trajcompress.facts.instructions import instructions, outline
 from trajcompress.facts.next_turns import LaterReader
 from trajcompress.facts.parts import Wanted
-from trajcompress.facts.quoted import Quote, by_result, parting, quotes
+from trajcompress.facts.quoted import Quote, by_result, quotes, within_quotes
 from trajcompress.facts.reading import Reader, is_told, mentions, words, words_of
 from trajcompress.facts.taken import STRONG, words_taken
 from trajcompress.facts.uses import tools_speak, used_in
 from trajcompress.transcript.trajectory import Turn
 
 _NEEDED = 2 * STRONG
+
+
+class _Read(NamedTuple):
+    """The turns that use each fact, the text of each turn, and what it passes to each tool."""
+
+    uses: dict[str, set[int]]
+    texts: list[str]
+    arguments: list[list[list[str]]]
+
+
+class _Words(NamedTuple):
+    """What is taken from each result, and the turns in which each word of a fact stands, in order."""
+
+    taken: dict[int, Wanted]
+    turns_with: dict[str, dict[int, None]]  # a row may have a hundred thousand of either
 
 
 class FactLedger:
@@ -37,7 +53,7 @@ class FactLedger:
             last: int | None = None
             for index in tellers:
                 if index not in dropped:  # tells it before its first use, if it does not use it
-                    if last is None or index not in self._uses[fact]:
+                    if last is None or index not in self._read.uses[fact]:
                         break
                     needed.setdefault(last, []).append(fact)
                     break
@@ -59,7 +75,7 @@ class FactLedger:
 
     def taken(self, index: int) -> Wanted:
         """Return the words that later turns take from a result, and the blocks of it that they quote."""
-        return {**self._taken.get(index, {}), **self.quoted(index)}
+        return {**self._words.taken.get(index, {}), **self.quoted(index)}
 
     def quoted(self, index: int) -> Wanted:
         """Return the blocks of a result that later calls quote."""
@@ -67,19 +83,15 @@ class FactLedger:
 
     def parting(self) -> set[int]:
         """Return before which turns the row cannot be cut without parting a quote from the result it is of."""
-        return parting(self._quotes)
+        return within_quotes(self._quotes)
 
     @cached_property
     def _quotes(self) -> list[Quote]:
-        return quotes(self.turns, self._read[2])
+        return quotes(self.turns, self._read.arguments)
 
     @cached_property
     def _quoted(self) -> dict[int, Wanted]:
         return by_result(self._quotes)
-
-    @property
-    def _taken(self) -> dict[int, Wanted]:
-        return self._words[0]
 
     @cached_property
     def _tellers(self) -> dict[str, list[int]]:
@@ -104,12 +116,11 @@ class FactLedger:
     @cached_property
     def _likely(self) -> list[str]:
         """The facts whose words some result has: the others are lost with none."""
-        told = {word for word, turns in self._turns_with.items() if any(map(self._holds.__getitem__, turns))}
+        told = {word for word, turns in self._words.turns_with.items() if any(map(self._holds.__getitem__, turns))}
         return [fact for fact, parts in self._parts.items() if parts <= told]
 
     @cached_property
-    def _read(self) -> tuple[dict[str, set[int]], list[str], list[list[list[str]]]]:
-        """The turns that use each fact, the text of each turn, and what it passes to each tool."""
+    def _read(self) -> _Read:
         reader = Reader()
         users_speak = tools_speak(self.turns)
         uses: dict[str, set[int]] = {}
@@ -121,29 +132,17 @@ class FactLedger:
             arguments.append(said.arguments)
             for fact in used_in(reader, turn, said, users_speak=users_speak).weights:
                 uses.setdefault(fact, set()).add(index)
-        return {fact: places for fact, places in uses.items() if fact not in reader.schema}, texts, arguments
-
-    @property
-    def _uses(self) -> dict[str, set[int]]:
-        return self._read[0]
-
-    @property
-    def _texts(self) -> list[str]:
-        return self._read[1]
+        uses = {fact: places for fact, places in uses.items() if fact not in reader.schema}
+        return _Read(uses, texts, arguments)
 
     @cached_property
     def _parts(self) -> dict[str, set[str]]:
         """The words of each fact."""
-        return {fact: set(words(fact)) for fact in self._uses}
-
-    @property
-    def _turns_with(self) -> dict[str, dict[int, None]]:
-        """The turns in which each word of a fact stands, in order: a row may have a hundred thousand of either."""
-        return self._words[1]
+        return {fact: set(words(fact)) for fact in self._read.uses}
 
     @cached_property
-    def _words(self) -> tuple[dict[int, Wanted], dict[str, dict[int, None]]]:
-        """What is taken from each result, and where words stand, of which each turn is read once."""
+    def _words(self) -> _Words:
+        """Both in one, as each turn is read once for it."""
         turns: dict[bytes, list[int]] = {word.encode(): [] for parts in self._parts.values() for word in parts}
         wanted = set(turns)
 
@@ -152,26 +151,26 @@ class FactLedger:
                 turns[word].append(index)
 
         agent = [turn.role == "assistant" for turn in self.turns]
-        taken = words_taken(self._texts, self._holds, agent, note)
-        return taken, {word.decode(): dict.fromkeys(sorted(places)) for word, places in turns.items()}
+        taken = words_taken(self._read.texts, self._holds, agent, note)
+        return _Words(taken, {word.decode(): dict.fromkeys(sorted(places)) for word, places in turns.items()})
 
     @cached_property
     def _turns_with_character(self) -> dict[str, list[int]]:
-        """The same of characters, for what has no word in it."""
+        """The turns in which each character that is not ASCII stands, for facts with no word."""
         turns: dict[str, list[int]] = {}
-        for index, text in enumerate(self._texts):
+        for index, text in enumerate(self._read.texts):
             for character in () if text.isascii() else set(text):
                 turns.setdefault(character, []).append(index)
         return turns
 
     def _find(self, fact: str) -> Iterator[int]:
-        uses, parts = self._uses[fact], self._parts[fact]
+        uses, parts = self._read.uses[fact], self._parts[fact]
         if not parts:
             rarest = min((self._turns_with_character.get(character, []) for character in fact), key=len)
             likely: Iterable[int] = sorted(uses.union(rarest))
         else:
-            first, *others = sorted((self._turns_with[part] for part in parts), key=len)
+            first, *others = sorted((self._words.turns_with[part] for part in parts), key=len)
             likely = (index for index in first if all(index in turns for turns in others)) if others else first
         for index in likely:
-            if index in uses or mentions(self._texts[index], fact, is_told):
+            if index in uses or mentions(self._read.texts[index], fact, is_told):
                 yield index

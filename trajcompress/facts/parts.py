@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 from trajcompress.facts.scripts import UNSPACED
-from trajcompress.processes.late_patterns import late_re
+from trajcompress.processes.late_patterns import last_match, late_re
 from trajcompress.transcript.line_numbers import NUMBER
 
 Wanted: TypeAlias = Mapping[str, float]
@@ -22,6 +22,7 @@ _MOST_PARTS = 100
 _REMEMBERED = 32
 _PART_CHARS = 400  # a longer one is no sentence
 _NEAR_CHARS = 160  # of such a one
+_REACH = 60  # behind a place
 _COST = 60  # characters: many short parts read worse than a few longer ones
 _BREAK = late_re(  # one set of characters first, as that is searched for quickly
     r"[\n\\.!?。！？](?:(?<=[\n。！？])|(?<=\\)\\*n|(?<=[.!?])[\"')\]]{0,2}\s+(?=[^\W_a-z]|[\"'(\[*#-]))"
@@ -118,13 +119,12 @@ def _head_of(text: str, part: Part) -> Part | None:
     )  # line ends also as in JSON
     if not lowest:
         before, lowest = f"\n{before}", -1
-    newline, own, outer = len(before), None, None
+    newline, own = len(before), None
     while own is None and (newline := before.rfind("\n", 0, newline)) >= 0:
         own = _INDENTED.match(before, newline)
     if own is None or not (depth := own.end() - (own.end(1) if own[1] else own.start() + 1)):
         return None
-    for outer in _indented_less(depth, numbered=own[1] is not None).finditer(before, 0, newline):  # noqa: B007 - the last
-        pass
+    outer = last_match(_indented_less(depth, numbered=own[1] is not None), before, 0, newline)
     if outer is None:
         return None
     head = part_at(text, lowest + outer.end(), lowest + outer.end() + 1)
@@ -147,15 +147,15 @@ def part_at(text: str, start: int, end: int) -> Part:
     return Part(first, last)
 
 
-def words_at(text: str, start: int, end: int, *, reach: int = 60) -> str:
+def words_at(text: str, start: int, end: int) -> str:
     """Return a place with its sentence or line from where that begins, so that no negation and no subject is lost.
 
     What stands far behind the place is left out, but for what takes it back.
     """
     part = part_at(text, start, end)
     before = "" if _BEGINS.search(text, max(part.start - _NEAR_CHARS, 0), part.start) else "…"
-    behind = text.rfind(" ", end, end + reach)
-    if part.end - end <= reach or behind < 0 or _NEGATES.search(text, behind, part.end):
+    behind = text.rfind(" ", end, end + _REACH)
+    if part.end - end <= _REACH or behind < 0 or _NEGATES.search(text, behind, part.end):
         return f"{before}{text[part.start : part.end]}"
     return f"{before}{text[part.start : behind]}…"
 

@@ -68,7 +68,7 @@ def by_result(found: Iterable[Quote]) -> dict[int, Wanted]:
     return dict(blocks)
 
 
-def parting(found: Iterable[Quote]) -> set[int]:
+def within_quotes(found: Iterable[Quote]) -> set[int]:
     """Return before which turns a row cannot be cut without parting a quote from what it quotes shortly before."""
     near = (each for each in found if each.turn - each.result <= _NEAR_TURNS)
     return {place for each in near for place in range(each.result + 1, each.turn + 1)}

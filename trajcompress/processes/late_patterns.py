@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections import deque
 from collections.abc import Iterable
 from typing import Any, cast
@@ -16,9 +17,9 @@ def late_re(pattern: str, flags: int = 0) -> re.Pattern[str]:
     return cast("re.Pattern[str]", _LatePattern(pattern, flags))
 
 
-def last_match(pattern: re.Pattern[str], text: str, start: int = 0) -> re.Match[str] | None:
-    """Return the last place from ``start`` on at which a pattern is found."""
-    return next(iter(deque(pattern.finditer(text, start), maxlen=1)), None)
+def last_match(pattern: re.Pattern[str], text: str, start: int = 0, end: int = sys.maxsize) -> re.Match[str] | None:
+    """Return the last place between ``start`` and ``end`` at which a pattern is found."""
+    return next(iter(deque(pattern.finditer(text, start, end), maxlen=1)), None)
 
 
 def holds_any(text: str, parts: Iterable[str]) -> bool:
