@@ -12,7 +12,7 @@ import trajcompress
 from trajcompress.metrics.row import COLUMNS
 
 ROOT = Path(trajcompress.__file__).parent
-WRITER = "compaction/outcome.py"
+WRITER = "compaction/row_metrics.py"
 MADE = {"RowMetrics", "SegmentMetrics"}
 READERS = {"metrics/files.py"}
 """They make metrics again of what the writer's became in a file."""

@@ -18,7 +18,7 @@ from trajcompress.api.opened_compressor import Done, OpenedCompressor
 from trajcompress.api.options import documented, settings_of
 from trajcompress.api.results import CompressedBatch, CompressedMessages, CompressedRow
 from trajcompress.api.rows import MEMORY, Messages, columns_of, is_messages, rows_of
-from trajcompress.compaction.outcome import unread
+from trajcompress.compaction.row_metrics import unread
 from trajcompress.errors import InputError, RowError, SettingsError
 from trajcompress.run.interrupt import raising_interrupts
 from trajcompress.settings.keywords import CompressOptions, TokenOptions

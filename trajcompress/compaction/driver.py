@@ -12,8 +12,8 @@ from msgspec import structs
 
 from trajcompress.compaction.happened import Happened
 from trajcompress.compaction.ladder import compact
-from trajcompress.compaction.outcome import conclude
 from trajcompress.compaction.policy import Policy
+from trajcompress.compaction.row_metrics import conclude
 from trajcompress.errors import OF_THE_RUN, SummarizerUnusableError, SummaryError
 from trajcompress.events import Emit, nobody
 from trajcompress.metrics.row import RowMetrics

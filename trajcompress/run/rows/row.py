@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from trajcompress.compaction.driver import RowDriver
 from trajcompress.compaction.happened import BELOW_MIN_TOKENS, FORM_UNFIT, OVER_LIMIT, Happened, LeftOut, mistake_in
-from trajcompress.compaction.outcome import rejected, segment_metrics, unread
+from trajcompress.compaction.row_metrics import rejected, segment_metrics, unread
 from trajcompress.dataset.rows import Row, Source, Unreadable
 from trajcompress.errors import INTERNAL, OF_THE_RUN, RowError
 from trajcompress.formats.adapter import read_trajectory

@@ -1,4 +1,4 @@
-"""The outcome of a row: the one place where what happened to it becomes its metrics."""
+"""The metrics of a row, and of its segments: the one place where what happened becomes them."""
 
 from __future__ import annotations
 
