@@ -19,7 +19,7 @@ from trajcompress.api.opened import Opened
 from trajcompress.api.results import CompactedMessages, RunningSummary
 from trajcompress.api.rows import as_row, is_messages
 from trajcompress.compaction.driver import RowDriver
-from trajcompress.compaction.happened import Happened
+from trajcompress.compaction.happened import Happened, why
 from trajcompress.compaction.previous_summary import PreviousSummary, read_summary
 from trajcompress.compaction.provenance import provenance_of_previous, summary_turn
 from trajcompress.compaction.state import State
@@ -118,7 +118,7 @@ class OpenedCompactor(Opened):
             async with asyncio.timeout(self._policy.timeout_s):
                 happened, metrics = await self._compacted(context)
         except (SummaryError, TimeoutError, EngineMismatchError) as error:
-            return self._failed(unchanged, past, *_why(error, self._policy.timeout_s))
+            return self._failed(unchanged, past, *why(error, self._policy.timeout_s))
         if happened.failed:
             return replace(self._failed(unchanged, past, happened.reason, happened.error), metrics=metrics)
         made = _made(unchanged, context, happened, metrics)
@@ -230,14 +230,6 @@ def _standing(previous: RunningSummary, trajectory: Trajectory) -> PreviousSumma
             "is of, and what was said since"
         )
     return found
-
-
-def _why(error: Exception, time_s: float | None) -> tuple[str, str]:
-    if isinstance(error, SummaryError):
-        return error.reason, str(error)
-    if isinstance(error, TimeoutError):
-        return "trajectory_timeout", f"no result within {time_s:g} s"
-    return "miscounted", str(error)
 
 
 def _messages_of(trajectory: Trajectory, row: Mapping[str, Any]) -> list[dict[str, Any]]:

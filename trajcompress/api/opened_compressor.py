@@ -92,7 +92,7 @@ class OpenedCompressor(Opened):
         except OF_THE_RUN:
             raise
         except Exception as error:  # noqa: BLE001 - a mistake of ours: the row stays as it is
-            return self._done(trajectory, happened.mistaken(error), row_id)
+            return self._done(trajectory, happened.given_up(error), row_id)
 
     def _done(self, trajectory: Trajectory, happened: Happened, row_id: RowId) -> Done:
         made = trajectory.row if happened.turns is None else replace_turns(trajectory, happened.turns)

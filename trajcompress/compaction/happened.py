@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from trajcompress.compaction.segments.segment import Segment
 from trajcompress.compaction.state import State
-from trajcompress.errors import INTERNAL, told
+from trajcompress.errors import INTERNAL, EngineMismatchError, SummaryError, UncountableTextError, told
 from trajcompress.redact import redact
 from trajcompress.summarize.base import Usage
 from trajcompress.tokens.counter import Count
@@ -60,12 +60,11 @@ class Happened(Struct, frozen=True):
         count = self.last or self.count
         return count.tokens if count else None
 
-    def mistaken(self, error: Exception) -> Happened:
-        """Say that what came of the row cannot be written, by a mistake of ours: it stays as it was."""
-        over = self.over_limit or self.first is not None
-        return replace(
-            self, last=None, segments=(), reason=INTERNAL, error=mistake_in(error), failed=True, over_limit=over
-        )
+    def given_up(self, error: Exception, timeout_s: float | None = None) -> Happened:
+        """Say that the row stays as it was, by an error of its own or a mistake of ours; see :func:`why`."""
+        reason, said = why(error, timeout_s)
+        failed, over = not isinstance(error, UncountableTextError), self.over_limit or self.first is not None
+        return replace(self, last=None, segments=(), reason=reason, error=said, failed=failed, over_limit=over)
 
     @property
     def saved(self) -> tuple[tuple[int, Segment], ...]:
@@ -75,6 +74,19 @@ class Happened(Struct, frozen=True):
             for number, segment in enumerate(self.segments, 1)
             if self.save_over_limit or not segment.over
         )
+
+
+def why(error: Exception, timeout_s: float | None = None) -> tuple[str, str]:
+    """Return the reason of a row that an error left as it was, and what it says; it had ``timeout_s`` seconds."""
+    if isinstance(error, SummaryError):
+        return error.reason, str(error)
+    if isinstance(error, TimeoutError) and timeout_s is not None:
+        return "trajectory_timeout", f"no result within {timeout_s:g} s"
+    if isinstance(error, UncountableTextError):
+        return "uncountable_text", str(error)
+    if isinstance(error, EngineMismatchError):
+        return "miscounted", str(error)
+    return INTERNAL, mistake_in(error)
 
 
 def mistake_in(error: Exception) -> str:

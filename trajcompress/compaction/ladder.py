@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from msgspec import structs
 
-from trajcompress.compaction.happened import FORM_UNFIT, Happened, mistake_in
+from trajcompress.compaction.happened import FORM_UNFIT, Happened
 from trajcompress.compaction.measure import is_segmented, measure, without_secrets
 from trajcompress.compaction.policy import NOTHING_TO_DO, Asking, Policy, Skip, Strategy
 from trajcompress.compaction.segments.segment_row import segment_row
@@ -28,12 +28,10 @@ from trajcompress.compaction.strategies.truncate_observations import (
     truncate_older,
 )
 from trajcompress.compaction.strategies.truncate_requests import truncate_requests
-from trajcompress.errors import INTERNAL, OF_THE_RUN, SummaryError, UncountableTextError
+from trajcompress.errors import OF_THE_RUN, SummaryError, UncountableTextError
 from trajcompress.events import Emit, nobody
 from trajcompress.tokens.counter import Count, TokenCounter
 from trajcompress.transcript.trajectory import RowId, Trajectory
-
-_UNCOUNTABLE = "uncountable_text"
 
 
 def with_standard_ladder(policy: Policy) -> Policy:
@@ -90,13 +88,12 @@ def compact(
     Raises:
         EngineMismatchError: counts of the whole run are in doubt.
     """
-    count = counted or _count(trajectory, counter)
-    if isinstance(count, Happened):
-        return count
-    stays = Happened(count, over_limit=count.tokens > policy.target_max_tokens)
-    if unfit := _unfit(trajectory, count, policy, counter):
-        return structs.replace(stays, reason=FORM_UNFIT, error=unfit)
+    stays = Happened(counted, over_limit=True)  # for all that anybody knows
     try:
+        count = counted or counter.count(trajectory)
+        stays = Happened(count, over_limit=count.tokens > policy.target_max_tokens)
+        if unfit := _unfit(trajectory, count, policy, counter):
+            return structs.replace(stays, reason=FORM_UNFIT, error=unfit)
         if not stays.over_limit or count.tokens < policy.min_tokens:
             return _fitting(trajectory, count, policy, counter)
         first = measure(trajectory, count, counter, policy)
@@ -105,17 +102,12 @@ def compact(
         first = replace(first, row_id=str(row), emit=emit)
         stays = structs.replace(stays, first=first)
         return (yield from _over_budget(stays, first, policy))
-    except UncountableTextError as error:
-        reason, text, failed = _UNCOUNTABLE, str(error), False
-    except SummaryError as error:
-        reason, text, failed = error.reason, str(error), True
-    except TimeoutError:
-        reason, text, failed = "trajectory_timeout", f"no result within {policy.timeout_s:g} s", True
+    except (UncountableTextError, SummaryError, TimeoutError) as error:
+        return stays.given_up(error, policy.timeout_s)
     except OF_THE_RUN:
         raise
     except Exception as error:  # noqa: BLE001 - a mistake of ours: the row stays as it is, and the run goes on
-        reason, text, failed = INTERNAL, mistake_in(error), True
-    return structs.replace(stays, reason=reason, error=text, failed=failed)
+        return stays.given_up(error)
 
 
 def _unfit(trajectory: Trajectory, count: Count, policy: Policy, counter: TokenCounter) -> str | None:
@@ -126,17 +118,6 @@ def _unfit(trajectory: Trajectory, count: Count, policy: Policy, counter: TokenC
     if refused and not (trajectory.split and trajectory.split.has_text) and counter.refuses(trajectory):
         return f"template_refuses: {count.note}"
     return None
-
-
-def _count(trajectory: Trajectory, counter: TokenCounter) -> Count | Happened:
-    try:
-        return counter.count(trajectory)
-    except UncountableTextError as error:
-        return Happened(None, reason=_UNCOUNTABLE, error=str(error), over_limit=True)
-    except OF_THE_RUN:
-        raise
-    except Exception as error:  # noqa: BLE001 - a mistake of ours
-        return Happened(None, reason=INTERNAL, error=mistake_in(error), failed=True, over_limit=True)
 
 
 def _fitting(trajectory: Trajectory, count: Count, policy: Policy, counter: TokenCounter) -> Happened:

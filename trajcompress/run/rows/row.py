@@ -167,7 +167,7 @@ async def finish_row(
     except OF_THE_RUN:
         raise
     except Exception as error:  # noqa: BLE001 - a mistake of ours: the row stays as it is, and the run goes on
-        wrong = admission.judge(happened.mistaken(error))
+        wrong = admission.judge(happened.given_up(error))
     try:
         return _finished(parsed, parsed.made, wrong, driver, writing)
     except OF_THE_RUN:
