@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from msgspec import Struct, structs
 
@@ -176,16 +177,13 @@ class Filler:
         places = range(begin.end if begin else span.first, span.cut.end)
         room = max(self._room(self._next), self._policy.target_max_tokens // 2)
 
-        def build(changed: tuple[Turn, ...]) -> tuple[Segment, int]:
-            made = self._build(span, changed)
-            return made, made.tokens - room
-
         def truncated(may_change: Sequence[int], requests: Sequence[int] = ()) -> Segment | None:
             done = truncate_until(
                 turns[: span.cut.end],
                 may_change,
-                excess=whole.tokens - room,
-                build=build,
+                tokens=whole.tokens,
+                room=room,
+                build=partial(self._build, span),
                 count=self._state.counter.count_text,
                 requests=requests,
             )

@@ -46,17 +46,17 @@ def fitted_to(
 ) -> Segment | None:
     """Return what is built of the turns at these places, in full or truncated; None where it is over all the same."""
 
-    def of_first(turns: Sequence[Turn]) -> tuple[Segment, int]:
-        made = build([Placing(turns[place], place) for place in places])
-        return made, made.tokens - policy.target_max_tokens
+    def of_first(turns: Sequence[Turn]) -> Segment:
+        return build([Placing(turns[place], place) for place in places])
 
-    made, over = of_first(state.turns)
-    if over <= 0:
+    made = of_first(state.turns)
+    if made.tokens <= policy.target_max_tokens:
         return made
     done = truncate_until(
         state.turns[: places.stop],
         places,
-        excess=over,
+        tokens=made.tokens,
+        room=policy.target_max_tokens,
         build=of_first,
         count=state.counter.count_text,
         requests=[place for place in places if not state.turns[place].answers],

@@ -13,8 +13,6 @@ from trajcompress.compaction.text import elide_results
 from trajcompress.compaction.text.truncate import name_in_marks, truncate_until
 from trajcompress.compaction.verify import splice_again, with_all_facts
 from trajcompress.facts.ledger import FactLedger
-from trajcompress.tokens.counter import Count
-from trajcompress.transcript.trajectory import Turn
 
 _GIANT_SHARE = 4  # of the budget
 _GIANT_CHARS = 1_200  # that are left of one of which nothing is used
@@ -85,22 +83,18 @@ def truncate_in_order(state: State, policy: Policy, requests: Sequence[int] = ()
 
 
 def _alone(state: State, policy: Policy, order: Sequence[int], requests: Sequence[int] = ()) -> State | None:
-    def build(turns: tuple[Turn, ...]) -> tuple[Count, int]:
-        count = state.count_row(turns)
-        return count, count.tokens - policy.target_max_tokens
-
     previous = state.previous
-    ledger = _ledger(state, requests) if previous is None else None  # its places are those without such a summary
     shift = previous.index if previous is not None and previous.own_turn else len(state.turns)
     may = [index for index in order if index != state.shared_turn and index not in requests]
     truncated = truncate_until(
         state.written,
         [index + (index >= shift) for index in (*may, *requests)],
-        excess=state.tokens - policy.target_max_tokens,
-        build=build,
+        tokens=state.tokens,
+        room=policy.target_max_tokens,
+        build=state.count_row,
         count=state.counter.count_text,
-        ledger=ledger,
-        cleared=state.cleared if ledger else frozenset(),
+        ledger=_ledger(state, requests) if previous is None else None,  # its places are those without such a summary
+        cleared=state.cleared,
         requests=frozenset(index + (index >= shift) for index in requests),
     )
     if truncated is None:
@@ -110,42 +104,29 @@ def _alone(state: State, policy: Policy, order: Sequence[int], requests: Sequenc
         del body[previous.index]
     elif previous is not None:
         body[previous.index] = state.turns[previous.index]
-    return replace(
-        state,
-        turns=tuple(body),
-        count=truncated.built,
-        truncated=frozenset(index - (index > shift) for index in truncated.changed),
-        truncated_facts=truncated.facts,
-        reason=TRUNCATED,
-        before=state,
-    )
+    changed = frozenset(index - (index > shift) for index in truncated.changed)
+    made = replace(state, turns=tuple(body), count=truncated.built, before=state)
+    return replace(made, truncated=changed, truncated_facts=truncated.facts, reason=TRUNCATED)
 
 
 def _around(state: State, splice: Splice, policy: Policy, requests: Sequence[int]) -> State | None:
-    def build(turns: tuple[Turn, ...]) -> tuple[Splice, int]:
-        built = splice_again(state, turns, splice, policy)
-        return built, built.tokens - policy.target_max_tokens
-
-    region, ledger = splice.region, _ledger(state, requests)
+    region = splice.region
     may = [index for index in truncation_order(state, policy) if index not in requests]
     truncated = truncate_until(
         state.turns,
         [index for index in (*may, *requests) if not region.start <= index < region.end],
-        excess=splice.tokens - policy.target_max_tokens,
-        build=build,
+        tokens=splice.tokens,
+        room=policy.target_max_tokens,
+        build=lambda turns: splice_again(state, turns, splice, policy),
         count=state.counter.count_text,
-        ledger=ledger,
-        cleared=state.cleared if ledger else frozenset(),
+        ledger=_ledger(state, requests),
+        cleared=state.cleared,
         requests=requests,
     )
     if truncated is None:
         return None
-    return replace(
-        state.with_splice(truncated.built),
-        truncated=truncated.changed,
-        truncated_facts=truncated.facts,
-        reason=TRUNCATED,
-    )
+    made = state.with_splice(truncated.built)
+    return replace(made, truncated=truncated.changed, truncated_facts=truncated.facts, reason=TRUNCATED)
 
 
 def _ledger(state: State, requests: Sequence[int]) -> FactLedger | None:

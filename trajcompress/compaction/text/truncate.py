@@ -8,9 +8,9 @@ not even that makes it fit, nothing is cut.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from msgspec import Struct
 
@@ -26,28 +26,47 @@ from trajcompress.redact import redact
 from trajcompress.transcript.observations import demonstration_heading
 from trajcompress.transcript.trajectory import Turn
 
-T = TypeVar("T")
-
 _ALL = sys.maxsize
 _NAMED_CHARS = 400
 _TRIES = 4  # a template may write less than it is given, so that cutting frees less than was cut
 
 
+class Counted(Protocol):
+    """What knows its tokens."""
+
+    @property
+    def tokens(self) -> int: ...  # noqa: D102
+
+
+T = TypeVar("T", bound=Counted)
+
+
 class Truncated(Struct, Generic[T], frozen=True):
-    """Turns that were cut until they fit, which of them, and what ``build`` made of them."""
+    """Turns that were cut: which are ``changed``, and what was ``built`` of them.
+
+    They were ``cut`` before marks named what went; ``needed`` is what later turns need of each.
+    """
 
     turns: tuple[Turn, ...]
     changed: frozenset[int]
     built: T
-    facts: FactCount
+    cut: tuple[Turn, ...]
+    needed: Mapping[int, Sequence[str]]
+
+    @property
+    def facts(self) -> FactCount:
+        """How much of what is needed is told all the same."""
+        told = sum(len(facts_in(facts, readable(self.turns[i].text))) for i, facts in self.needed.items())
+        return FactCount(sum(map(len, self.needed.values())), told)
 
 
 def truncate_until(
     turns: tuple[Turn, ...],
     may_change: Sequence[int],
     *,
-    excess: int,
-    build: Callable[[tuple[Turn, ...]], tuple[T, int]],
+    tokens: int,
+    room: int,
+    build: Callable[[tuple[Turn, ...]], T],
     count: Callable[[str], int],
     ledger: FactLedger | None = None,
     cleared: frozenset[int] = frozenset(),
@@ -58,19 +77,19 @@ def truncate_until(
     Args:
         turns: all turns of the row.
         may_change: which of them may be cut, in this order.
-        excess: tokens that must go.
-        build: makes the row of such turns, and says how many tokens it is still over the limit.
+        tokens: of the row.
+        room: tokens that it may have.
+        build: makes the row of such turns.
         count: counts the tokens of a text.
         ledger: the facts of the row before turns of it were cleared, where that was read already.
-        cleared: these turns.
+        cleared: these turns; where there is no such ledger they are as they were.
         requests: those that may be cut although they are a person's.
     """
-    ledger = ledger or FactLedger(turns, also=requests)
+    if ledger is None:
+        ledger, cleared = FactLedger(turns, also=requests), frozenset()
     count = cache(count)  # each try begins with the same texts
-    cut: tuple[Turn, ...] = ()
-    after: tuple[Turn, ...] = ()
     may_lose = [i for i in may_change if turns[i].answers or turns[i].example or i in requests]
-    if sum(count(turns[i].text) for i in may_lose) < excess:  # nor would it fit without all of these
+    if sum(count(turns[i].text) for i in may_lose) < tokens - room:  # nor would it fit without all of these
         return None
     told = ledger.needed(cleared.union(may_lose))
 
@@ -78,26 +97,9 @@ def truncate_until(
     def keep(index: int) -> Wanted:
         return ledger.wanted(index, told.get(index, ()))
 
-    for naming, staying in _ways(keep, may_lose):
-        if not naming and staying and after is cut:  # nothing was named that could be left out
-            continue
-        asked = excess
-        for _ in range(_TRIES):
-            cut = elide_results(turns, may_change, asked, count, staying, requests=requests)
-            changed = frozenset(index for index, turn in enumerate(cut) if turn is not turns[index])
-            if not changed:
-                return None
-            needed = _needed(ledger, turns, changed, cleared)
-            after, before = name_in_marks(cut, turns, needed) if naming else cut, after
-            if after != before:  # else nothing is left to be cut
-                built, over = build(after)
-            if over <= 0:
-                kept = sum(len(facts_in(facts, readable(after[index].text))) for index, facts in needed.items())
-                return Truncated(after, changed, built, FactCount(sum(map(len, needed.values())), kept))
-            asked += over
-            if cut == elide_results(turns, may_change, _ALL, count, staying, requests=requests):
-                break
-    return None
+    cutter = _Cutter(turns, may_change, requests, ledger, cleared, count, build, room)
+    tries = cutter.tries(tokens - room, _ways(keep, may_lose))
+    return next((each for each in tries if each.built.tokens <= room), None)
 
 
 def _ways(keep: Keep, may_lose: Sequence[int]) -> Iterator[tuple[bool, Keep | None]]:
@@ -108,19 +110,53 @@ def _ways(keep: Keep, may_lose: Sequence[int]) -> Iterator[tuple[bool, Keep | No
         yield False, None
 
 
-def _needed(
-    ledger: FactLedger, turns: tuple[Turn, ...], changed: frozenset[int], cleared: frozenset[int]
-) -> dict[int, list[str]]:
-    """Return what later turns need of turns that are cut; what a cleared one told, too, if its line does not."""
-    needed = ledger.needed(changed | cleared)
-    for index in cleared & needed.keys():
-        facts = needed.pop(index)
-        told = facts_in(facts, turns[index].text)
-        for fact in (fact for fact in facts if fact not in told):
-            tellers = (each for each in sorted(changed, reverse=True) if facts_in([fact], turns[each].text))
-            if (teller := next(tellers, None)) is not None:
-                needed.setdefault(teller, []).append(fact)
-    return needed
+class _Cutter(Struct, Generic[T], frozen=True):
+    """Cuts the turns of a row; the fields are arguments of :func:`truncate_until`."""
+
+    turns: tuple[Turn, ...]
+    may_change: Sequence[int]
+    requests: Collection[int]
+    ledger: FactLedger
+    cleared: frozenset[int]
+    count: Callable[[str], int]
+    build: Callable[[tuple[Turn, ...]], T]
+    room: int
+
+    def tries(self, excess: int, ways: Iterable[tuple[bool, Keep | None]]) -> Iterator[Truncated[T]]:
+        """Yield what is tried, in each way with more and more that goes, until nothing is cut."""
+        last: Truncated[T] | None = None
+        for naming, staying in ways:
+            if last and last.turns is last.cut and staying:  # nothing was named that could be left out
+                continue
+            tokens = excess
+            for _ in range(_TRIES):
+                cut = self._cut(tokens, staying)
+                changed = frozenset(index for index, turn in enumerate(cut) if turn is not self.turns[index])
+                if not changed:
+                    return
+                needed = self._needed(changed)
+                named = name_in_marks(cut, self.turns, needed) if naming else cut
+                built = last.built if last and last.turns == named else self.build(named)
+                last = Truncated(named, changed, built, cut, needed)
+                yield last
+                tokens += built.tokens - self.room
+                if cut == self._cut(_ALL, staying):
+                    break
+
+    def _cut(self, tokens: int, staying: Keep | None) -> tuple[Turn, ...]:
+        return elide_results(self.turns, self.may_change, tokens, self.count, staying, requests=self.requests)
+
+    def _needed(self, changed: frozenset[int]) -> dict[int, list[str]]:
+        """Return what later turns need of turns that are cut; what a cleared one told, too, if its line does not."""
+        needed = self.ledger.needed(changed | self.cleared)
+        for index in self.cleared & needed.keys():
+            facts = needed.pop(index)
+            told = facts_in(facts, self.turns[index].text)
+            for fact in (fact for fact in facts if fact not in told):
+                tellers = (each for each in sorted(changed, reverse=True) if facts_in([fact], self.turns[each].text))
+                if (teller := next(tellers, None)) is not None:
+                    needed.setdefault(teller, []).append(fact)
+        return needed
 
 
 def name_in_marks(
