@@ -3,8 +3,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from compressing import POLICY
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from trajectories import Example, call, examples, openai, read, result, sharegpt, users_in_a_row
 
 from trajcompress.compaction.assemble import Assembled, assemble
@@ -23,7 +25,7 @@ NOTICE = "Earlier turns were summarised."
 def put(
     trajectory: Trajectory, start: int, end: int, placement: Placement = "auto", notice: str | None = None
 ) -> Assembled:
-    return assemble(trajectory, Region(start, end), SUMMARY, placement, notice=notice)
+    return assemble(trajectory, Region(start, end), SUMMARY, replace(POLICY, placement=placement, notice=notice))
 
 
 def messages(trajectory: Trajectory, made: Assembled) -> list[dict[str, Any]]:
@@ -181,7 +183,7 @@ def test_a_summary_is_in_the_loss_of_trl_unless_it_looks_for_the_assistants_turn
     trajectory = openai(("user", "a"), ("assistant", "b"), ("assistant", "c"), ("user", "d"), ("assistant", "e"))
     for assistant_only, train_on in ((False, "assistant"), (False, "all"), (True, "assistant"), (True, "all")):
         options = {"target": "trl", "train_on": train_on, "assistant_only": assistant_only}
-        assert assemble(trajectory, Region(1, 3), SUMMARY, "auto", **options).in_loss == (not assistant_only)
+        assert assemble(trajectory, Region(1, 3), SUMMARY, replace(POLICY, **options)).in_loss == (not assistant_only)
 
 
 def test_the_row_that_was_read_is_not_changed():
@@ -199,6 +201,7 @@ def test_where_all_turns_are_trained_a_summary_stands_alone_beside_a_user_turn_w
     target, train_on, placed
 ):
     trajectory = openai(("user", "a"), ("assistant", "b"), ("user", "c"), ("assistant", "d"), ("user", "e"))
-    made = assemble(trajectory, Region(1, 4), SUMMARY, "auto", target=target, marks="auto", train_on=train_on)
+    policy = replace(POLICY, target=target, marks="auto", train_on=train_on)
+    made = assemble(trajectory, Region(1, 4), SUMMARY, policy)
     assert made.placed == placed
     assert made.in_loss == (train_on == "all" and placed == "fold")

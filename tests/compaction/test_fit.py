@@ -289,7 +289,7 @@ def regions_of(trajectory: Trajectory, middle: Region) -> list[Region]:
 
 
 def over_with(counter: TokenCounter, trajectory: Trajectory, region: Region, rules: Policy) -> bool:
-    made = assemble(trajectory, region, SUMMARY, rules.placement)
+    made = assemble(trajectory, region, SUMMARY, rules)
     return counter.count(replace(trajectory, turns=made.turns)).tokens > rules.target_max_tokens
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import get_args
 
 import pytest
-from compressing import Writer, run
+from compressing import POLICY, Writer, run
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from shared import load_cached
 from trajectories import Example, agent_run, call, examples, openai, read, result, users_in_a_row
 
@@ -44,11 +45,11 @@ def test_the_middle_goes_past_it_and_it_frees_nothing():
 
 
 def test_it_stands_behind_the_summary_that_takes_its_place():
-    made = assemble(FAR_BACK, Region(3, 10), SUMMARY, "auto", request=7)
+    made = assemble(FAR_BACK, Region(3, 10), SUMMARY, POLICY, request=7)
     assert made.turns[3].text == f"{SUMMARY}\n{SUMMARY_END}\n\nand this"
     assert made.turns[4:] == FAR_BACK.turns[10:]
     assert (
-        assemble(FAR_BACK, Region(3, 7), SUMMARY, "auto", request=7).turns[3:] == made.turns[3:4] + FAR_BACK.turns[8:]
+        assemble(FAR_BACK, Region(3, 7), SUMMARY, POLICY, request=7).turns[3:] == made.turns[3:4] + FAR_BACK.turns[8:]
     )
 
 
@@ -85,7 +86,7 @@ def test_wherever_it_stands_it_stays_and_the_transcript_stays_valid(
     if not ends:
         return
     region = Region(layout.middle.start, data.draw(st.sampled_from(ends)))
-    made = assemble(example.trajectory, region, SUMMARY, "auto", target=target, request=layout.request)
+    made = assemble(example.trajectory, region, SUMMARY, replace(POLICY, target=target), request=layout.request)
     asked = last_request(turns)
     if asked is not None:
         assert any(turn.role == "user" and turns[asked].text in turn.text for turn in made.turns)

@@ -48,7 +48,7 @@ def test_no_region_and_no_cut_would_have_helped_a_row_that_strict_leaves_over(
     middle = measure(trajectory, counter.count(trajectory), counter, rules).layout.middle
     everything = range(len(trajectory.turns))
     cut = replace(trajectory, turns=elide_results(trajectory.turns, everything, ANYTHING, counter.count_text))
-    made = [assemble(cut, region, summary, rules.placement).turns for region in regions_of(trajectory, middle)]
+    made = [assemble(cut, region, summary, rules).turns for region in regions_of(trajectory, middle)]
     assert all(counter.count(replace(cut, turns=turns)).tokens > target for turns in (cut.turns, *made))
 
 

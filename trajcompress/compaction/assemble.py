@@ -7,18 +7,17 @@ the user turn beside it, or into the tool result before it, and ends there with 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
 from trajcompress.compaction.loss_marks import has_mark, learns_from_users, marked
+from trajcompress.compaction.policy import Policy
+from trajcompress.compaction.state import Placed
 from trajcompress.formats.turns import add_text, new_user_turn
-from trajcompress.settings.choices import Marks, Placement, Target, TrainOn
+from trajcompress.settings.choices import Placement
 from trajcompress.transcript.summary_marks import SUMMARY_END
 from trajcompress.transcript.targets import fits_between
 from trajcompress.transcript.trajectory import Region, Trajectory, Turn
-
-Placed: TypeAlias = Literal["human", "fold"]
 
 
 class Assembled(Struct, frozen=True):
@@ -37,18 +36,15 @@ def assemble(
     trajectory: Trajectory,
     region: Region,
     summary: str,
-    placement: Placement,
+    policy: Policy,
     *,
-    notice: str | None = None,
-    target: Target = "template",
-    marks: Marks = "none",
-    train_on: TrainOn = "assistant",
-    assistant_only: bool = False,
+    placement: Placement | None = None,
     request: int | None = None,
 ) -> Assembled:
-    """Replace the region by the summary, and add the notice to the first system turn that is kept.
+    """Replace the region by the summary, and add the policy's notice to the first system turn that is kept.
 
-    A ``request`` that stands in the region is kept, right behind the summary.
+    A ``request`` that stands in the region is kept, right behind the summary. A ``placement`` goes before that of the
+    policy.
 
     With ``auto`` placement the summary is a turn of its own where the target takes a user turn there. Where all turns
     are trained that is also beside another user turn: marks can leave it out, not what is folded into a turn.
@@ -57,25 +53,30 @@ def assemble(
     right = list(trajectory.turns[region.end :])
     if request is not None and region.start <= request < region.end:
         right.insert(0, trajectory.turns[request])
-    stands_alone = placement == "human" or (placement == "auto" and _fits(left, right, target, train_on))
+    placement = placement or policy.placement
+    stands_alone = placement == "human" or (placement == "auto" and _fits(left, right, policy))
     if not stands_alone and _fold(left, right, summary):
         placed: Placed = "fold"
         middle = []
     else:
         placed = "human"
-        middle = [marked(new_user_turn(trajectory, summary), marks, target)]
-    if notice:
-        left = with_notice(left, notice)
-    in_answer = bool(left and left[-1].in_answer)
-    split = trajectory.split is not None
-    trains = learns_from_users(target, train_on, assistant_only=assistant_only, split=split, in_answer=in_answer)
-    in_loss = trains and not (placed == "human" and has_mark(marks, target))
+        middle = [marked(new_user_turn(trajectory, summary), policy.marks, policy.target)]
+    if policy.notice:
+        left = with_notice(left, policy.notice)
+    trains = learns_from_users(
+        policy.target,
+        policy.train_on,
+        assistant_only=policy.assistant_only,
+        split=trajectory.split is not None,
+        in_answer=bool(left and left[-1].in_answer),
+    )
+    in_loss = trains and not (placed == "human" and has_mark(policy.marks, policy.target))
     return Assembled((*left, *middle, *right), placed, in_loss)
 
 
-def _fits(left: list[Turn], right: list[Turn], target: Target, train_on: TrainOn) -> bool:
+def _fits(left: list[Turn], right: list[Turn], policy: Policy) -> bool:
     before, after = left[-1] if left else None, right[0] if right else None
-    return fits_between(before, after, target, beside_users=train_on == "all")
+    return fits_between(before, after, policy.target, beside_users=policy.train_on == "all")
 
 
 def _fold(left: list[Turn], right: list[Turn], summary: str) -> bool:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal, TypeAlias
 
 from msgspec import structs
 
-from trajcompress.compaction.assemble import Placed
 from trajcompress.compaction.previous_summary import PreviousSummary
 from trajcompress.compaction.region import Layout
 from trajcompress.compaction.text.line import Clean, without_secrets
@@ -18,6 +18,9 @@ from trajcompress.facts.ledger import FactLedger
 from trajcompress.redact.turns import CleanRow
 from trajcompress.tokens.counter import Count, Known, TokenCounter
 from trajcompress.transcript.trajectory import Region, Trajectory, Turn
+
+Placed: TypeAlias = Literal["human", "fold"]
+"""How a summary stands in a row: as a turn of its own, or in another's."""
 
 _FAR_LONGER = 4
 _FAR_OVER = 1.1

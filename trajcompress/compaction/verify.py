@@ -105,18 +105,8 @@ def splice_again(state: State, turns: tuple[Turn, ...], splice: Splice, policy: 
 
 
 def _assemble(state: State, region: Region, summary: str, placement: Placement, policy: Policy) -> Assembled:
-    return assemble(
-        structs.replace(state.original, turns=state.turns),
-        region,
-        summary,
-        placement,
-        notice=policy.notice,
-        target=policy.target,
-        marks=policy.marks,
-        train_on=policy.train_on,
-        assistant_only=policy.assistant_only,
-        request=state.layout.request,
-    )
+    row, request = structs.replace(state.original, turns=state.turns), state.layout.request
+    return assemble(row, region, summary, policy, placement=placement, request=request)
 
 
 def with_all_facts(state: State, splice: Splice, policy: Policy) -> Splice:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from trajcompress.compaction.assemble import Placed, with_notice
+from trajcompress.compaction.assemble import with_notice
 from trajcompress.compaction.loss_marks import has_mark, learns_from_users, marked
 from trajcompress.compaction.policy import Policy
+from trajcompress.compaction.state import Placed
 from trajcompress.formats.turns import add_text, keys_of, new_user_turn
 from trajcompress.transcript.summary_marks import SUMMARY_END
 from trajcompress.transcript.targets import fits_between
