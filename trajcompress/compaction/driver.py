@@ -12,7 +12,7 @@ from msgspec import structs
 
 from trajcompress.compaction.happened import Happened
 from trajcompress.compaction.ladder import compact
-from trajcompress.compaction.policy import Policy
+from trajcompress.compaction.policy import Asking, Policy
 from trajcompress.compaction.row_metrics import conclude
 from trajcompress.errors import OF_THE_RUN, SummarizerUnusableError, SummaryError
 from trajcompress.events import Emit, nobody
@@ -32,21 +32,8 @@ Answer: TypeAlias = Summary | Exception
 class RowWork:
     """The work on one row; ``write`` writes its summaries at once, None has them asked for."""
 
-    def __init__(
-        self,
-        trajectory: Trajectory,
-        row: RowId,
-        policy: Policy,
-        counter: TokenCounter,
-        write: Write | None,
-        *,
-        emit: Emit = nobody,
-        counted: Count | None = None,
-        line: int | None = None,
-    ) -> None:
-        emit_of_row = partial(emit, source_file=row.source_file, source_row=row.source_row, source_line=line)
-        self._work = compact(trajectory, row, policy, counter, emit=emit_of_row, counted=counted)
-        self._write = write
+    def __init__(self, work: Asking[Happened], write: Write | None) -> None:
+        self._work, self._write = work, write
         self._passes = self._redactions = 0
 
     def step(self, answer: Answer | None) -> Step:
@@ -127,16 +114,8 @@ class RowDriver:
             EngineMismatchError: counts of the whole run are in doubt.
         """
         deadline, usage = Deadline(self._policy.timeout_s), Usage()
-        work = RowWork(
-            trajectory,
-            row,
-            self._policy,
-            self._counter,
-            self._write,
-            emit=self._emit,
-            counted=counted,
-            line=line,
-        )
+        emit = partial(self._emit, source_file=row.source_file, source_row=row.source_row, source_line=line)
+        work = RowWork(compact(trajectory, row, self._policy, self._counter, emit=emit, counted=counted), self._write)
         step = await self._off_loop(work.step, None)
         while isinstance(step, SummaryRequest):
             if self._policy.mode == "segments":  # of which there may be dozens in a row
