@@ -10,11 +10,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pruning import ASK, END, LISTING, call, real_rows
-from told import action, lines_of
+from told import action, lines_of, result_line
 from trajectories import read, result
 
 from trajcompress.compaction.text import ResultLines, prune, prune_steps
-from trajcompress.compaction.text.line import LINE_CHARS, is_line, result_line
+from trajcompress.compaction.text.line import LINE_CHARS, is_line
 from trajcompress.facts import facts_kept
 from trajcompress.facts.ledger import FactLedger
 from trajcompress.facts.taken import STRONG

@@ -7,11 +7,9 @@ import re
 
 import pytest
 from pruning import call
-from told import action, lines_of
+from told import action, lines_of, read, result_line
 
-from trajcompress.compaction.text.line import result_line
 from trajcompress.facts.taken import STRONG
-from trajcompress.outcomes.outcome import read
 
 
 def test_json_in_a_fence_is_read_as_json():

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from told import ran, said
+from told import ran, read, result_line, said
 
-from trajcompress.compaction.text.line import result_line
 from trajcompress.outcomes.action.actions import describe
-from trajcompress.outcomes.outcome import read
 
 SOURCE = '''"""Settings."""
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from told import read
+
 from trajcompress.outcomes.action.actions import describe
-from trajcompress.outcomes.outcome import read
 from trajcompress.outcomes.reports.errors import errors
 from trajcompress.outcomes.steps import action_of
 from trajcompress.transcript.trajectory import ToolCall, Turn

@@ -7,9 +7,8 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from told import action
+from told import action, read
 
-from trajcompress.outcomes.outcome import read
 from trajcompress.outcomes.records.failed_json import reasons_in
 from trajcompress.outcomes.records.structured import read_structured
 

@@ -6,9 +6,8 @@ import json
 
 import pytest
 from test_outcome_later import ran
-from told import said
+from told import read, said
 
-from trajcompress.outcomes.outcome import read
 from trajcompress.outcomes.repeated import Repeated
 from trajcompress.outcomes.steps import action_of
 

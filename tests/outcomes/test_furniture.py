@@ -6,9 +6,9 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from told import read
 
 from trajcompress.outcomes.action.actions import describe
-from trajcompress.outcomes.outcome import read
 from trajcompress.outcomes.printed.furniture import telling_lines
 from trajcompress.outcomes.repeated import NOTHING_REPEATED, Repeated
 from trajcompress.outcomes.text import joined

@@ -6,12 +6,11 @@ import json
 
 import pytest
 from summed_up import ask
-from told import said
+from told import read, said
 
 from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
 from trajcompress.outcomes.action.actions import Action
-from trajcompress.outcomes.outcome import read
 from trajcompress.outcomes.steps import action_of, calls_of, label_of
 from trajcompress.summarize.extractive import extract
 from trajcompress.transcript.text_protocols.actions import find_actions

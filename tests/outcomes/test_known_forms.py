@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from told import action, said
+from told import action, read, said
 
-from trajcompress.outcomes.outcome import read
 from trajcompress.outcomes.printed.known_forms import known_form
 
 NODE = (

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from told import read, result_line
 
 from trajcompress.compaction.text.cut import cut_text
-from trajcompress.compaction.text.line import result_line
 from trajcompress.outcomes.action.actions import describe
-from trajcompress.outcomes.outcome import read
 from trajcompress.outcomes.reports.errors import errors, marked_failures, tally
 
 FAILING = (7, 40, 77)

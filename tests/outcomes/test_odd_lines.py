@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from told import action
+from told import action, read
 
-from trajcompress.outcomes.outcome import read
 from trajcompress.outcomes.printed.odd_lines import odd_lines
 
 LOGS = {

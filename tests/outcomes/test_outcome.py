@@ -6,10 +6,9 @@ import json
 
 import pytest
 from test_outcome_later import ran
-from told import said
+from told import read, said
 
 from trajcompress.outcomes.action.actions import Action
-from trajcompress.outcomes.outcome import read
 from trajcompress.outcomes.page import is_page, visible
 from trajcompress.outcomes.records.structured import read_structured
 from trajcompress.outcomes.repeated import Repeated

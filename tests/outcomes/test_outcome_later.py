@@ -6,12 +6,11 @@ import json
 import re
 
 import pytest
-from told import later, ran, said
+from told import later, ran, read, said
 
 from trajcompress.compaction.text.line import result_line
 from trajcompress.facts.next_turns import LaterReader
 from trajcompress.outcomes.action.actions import Action
-from trajcompress.outcomes.outcome import read
 from trajcompress.outcomes.repeated import Repeated
 from trajcompress.outcomes.steps import action_of
 from trajcompress.transcript.trajectory import ToolCall, Turn

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from told import ran, said
+from told import ran, read, said
 
-from trajcompress.outcomes.outcome import read
 from trajcompress.outcomes.repeated import Repeated
 from trajcompress.outcomes.steps import action_of
 

@@ -6,9 +6,7 @@ from pathlib import Path
 
 import pytest
 import told
-from told import action
-
-from trajcompress.outcomes.outcome import read
+from told import action, read
 
 PRINTED = Path(told.__file__).parent / "data" / "printed"
 TELLS = {

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from trajcompress.outcomes.outcome import read
+from told import read
+
 from trajcompress.outcomes.records.structured import read_structured
 
 

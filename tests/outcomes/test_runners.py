@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 import told
-from told import action
+from told import action, read
 
 from trajcompress.outcomes.action.actions import Action
-from trajcompress.outcomes.outcome import read
 
 DATA = Path(told.__file__).parent / "data" / "test_reports"
 REPORTS = {

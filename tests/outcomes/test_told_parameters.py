@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 
+from told import read
+
 from trajcompress.outcomes.action.actions import describe
-from trajcompress.outcomes.outcome import read
 
 TOOLS = """success: true
 matched_tools:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from told import action, later, said
-
-from trajcompress.outcomes.outcome import read
+from told import action, later, read, said
 
 MENU = "".join(f'    - link "Part {n}" [ref=e{n}] [cursor=pointer]:\n      - /url: /c/{n}\n' for n in range(30))
 PAGE = f"""- generic [active] [ref=e1]:

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from pruning import ASK, END
 from trajectories import read as read_row
 from trajectories import result
 
-from trajcompress.compaction.text import ResultLines, prune, prune_steps
+from trajcompress.compaction.text import ResultLines, line, prune, prune_steps
 from trajcompress.facts.next_turns import Later, LaterReader
+from trajcompress.outcomes import outcome
 from trajcompress.outcomes.action.actions import Action
-from trajcompress.outcomes.outcome import read
+from trajcompress.outcomes.asked import Asked
 from trajcompress.outcomes.steps import action_of
 from trajcompress.transcript.trajectory import Region, ToolCall, Turn
+
+
+def read(text: str, *asked: Any, **asked_besides: Any) -> outcome.Outcome:
+    """What is read of a result, asked as :class:`Asked` takes it."""
+    return outcome.read(text, Asked(*asked, **asked_besides))
+
+
+def result_line(text: str, name: str | None, *asked: Any, shortest: bool = False, **asked_besides: Any) -> str:
+    """The line of a result, asked in the same way."""
+    return line.result_line(text, name, Asked(*asked, **asked_besides), shortest=shortest)
 
 
 def said(printed: str, did: Turn | None = None, limit: int = 150) -> str:

@@ -24,9 +24,10 @@ _NEEDED = 8 * STRONG  # goes before all else that is taken, or it would stand be
 class Asked(Struct, frozen=True):
     """What is to be told of one result.
 
-    ``action`` is what it answers, ``needed`` what of it later turns use, ``later`` what the next turns bring in, and
-    ``taken`` what else later turns take from it; ``repeated`` are lines that other results have as well. It is told
-    in ``limit`` characters, and where later turns take much of it in ``most``.
+    ``action`` is what it answers. ``needed`` is what of it later turns use: told with its line or its sentence.
+    ``later`` is what the next turns bring in: lines that have it go first. ``taken`` is what else later turns take
+    from it; ``repeated`` are lines that other results have as well. It is told in ``limit`` characters at most, and
+    where later turns take much of it in ``most``.
     """
 
     action: Action | None = None

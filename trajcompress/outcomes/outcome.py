@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from trajcompress.facts.next_turns import NOTHING_LATER
 from trajcompress.facts.parts import Wanted
-from trajcompress.outcomes.action.actions import Action
 from trajcompress.outcomes.asked import SAID_CHARS, Asked
 from trajcompress.outcomes.compact import parse, parse_cut
 from trajcompress.outcomes.contents import is_code, reads_markup
@@ -21,7 +18,6 @@ from trajcompress.outcomes.printed.later import lines_used
 from trajcompress.outcomes.printed.screen import PAGE_CHARS, with_title
 from trajcompress.outcomes.printed.shown import listed, plain
 from trajcompress.outcomes.records.structured import read_structured
-from trajcompress.outcomes.repeated import NOTHING_REPEATED, Repeated
 from trajcompress.outcomes.reported import report_of
 from trajcompress.outcomes.telling import Telling
 from trajcompress.outcomes.text import clip, one_line, shorten, uncoloured, whole_sentences
@@ -53,36 +49,11 @@ class Outcome(Struct, frozen=True):
     file: str | None = None
 
 
-def read(
-    text: str,
-    action: Action | None,
-    needed: Sequence[str] = (),
-    limit: int = SAID_CHARS,
-    repeated: Repeated = NOTHING_REPEATED,
-    *,
-    later: Wanted = NOTHING_LATER,
-    taken: Wanted = NOTHING_LATER,
-    most: int = 0,
-) -> Outcome:
-    """Read one result.
-
-    Args:
-        text: the result as it stands in the turn.
-        action: what it answers.
-        needed: what of it later turns use; told with the line or the sentence that it stands in.
-        limit: the most characters of what is said.
-        repeated: lines that other results have as well.
-        later: what the next turns bring in; lines that have it go first.
-        taken: what else later turns take from it.
-        most: the most characters of what is said where later turns take so much from it.
-    """
-    return _read(text, Asked(action, needed, limit, repeated, later, taken, most))
-
-
-def _read(text: str, asked: Asked) -> Outcome:
+def read(text: str, asked: Asked) -> Outcome:
+    """Read one result, as it stands in its turn."""
     held = unwrap(text)
     if (head := _last_head(held)) and held[head.end() :].strip():
-        return _answered(head, _read(held[head.end() :], asked), {**asked.later, **asked.taken})
+        return _answered(head, read(held[head.end() :], asked), {**asked.later, **asked.taken})
     if nag := nag_of(held):
         most = asked.most or asked.limit
         return Outcome(whole_sentences(one_line(nag), most) or shorten(one_line(nag), asked.limit), failed=True)

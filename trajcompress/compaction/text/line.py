@@ -8,12 +8,9 @@ from typing import Literal, TypeAlias
 from msgspec.structs import replace
 
 from trajcompress.facts import facts_in
-from trajcompress.facts.next_turns import NOTHING_LATER, Later
-from trajcompress.facts.parts import Wanted
 from trajcompress.outcomes.action.actions import Action
-from trajcompress.outcomes.asked import FAILED_CHARS, SAID_CHARS
+from trajcompress.outcomes.asked import FAILED_CHARS, SAID_CHARS, Asked
 from trajcompress.outcomes.outcome import read
-from trajcompress.outcomes.repeated import NOTHING_REPEATED, Repeated
 from trajcompress.outcomes.steps import label_of, without_folders
 from trajcompress.outcomes.text import harmless, one_line, shorten
 from trajcompress.redact import redact
@@ -50,13 +47,9 @@ Clean: TypeAlias = Callable[[str], str]
 def result_line(
     text: str,
     name: str | None,
-    action: Action | None,
-    needed: Sequence[str] = (),
+    asked: Asked,
     clean: Clean = without_secrets,
     *,
-    repeated: Repeated = NOTHING_REPEATED,
-    later: Later = NOTHING_LATER,
-    taken: Wanted = NOTHING_LATER,
     shortest: bool = False,
     whole: str | None = None,
     label_chars: int = LONG_LABEL_CHARS,
@@ -64,13 +57,15 @@ def result_line(
     """Write the line of an observation that is cleared, with what later turns need of it, and take from it.
 
     Such as ``[read_file src/a.py → class Reader:; 212 lines, 8,031 characters]``. The ``shortest`` has what they need
-    and little else. The size is that of the ``whole`` result, where its text has lost its bulk.
+    and little else. The size is that of the ``whole`` result, where its text has lost its bulk. Of what is ``asked``
+    the room is that of a line.
     """
-    later = {**taken, **later}  # which lines tell most, also where only what is needed has room
-    taken = {} if shortest else taken
+    action, needed = asked.action, asked.needed
+    later = {**asked.taken, **asked.later}  # which lines tell most, also where only what is needed has room
+    taken = {} if shortest else asked.taken
     limit, label_chars = (_SHORTEST_CHARS, _SHORTEST_LABEL_CHARS) if shortest else (SAID_CHARS, label_chars)
     most = MOST_CHARS if taken else min(limit + _NEEDED_CHARS * len(needed), BRIEF_CHARS)
-    outcome = read(text, action, needed, limit, repeated, later=later, taken=taken, most=most)
+    outcome = read(text, replace(asked, limit=limit, later=later, taken=taken, most=most))
     said = _plain(without_folders(outcome.said, action), max(most, FAILED_CHARS), clean)
     said += _with(needed, said)
     size = _size(whole or text, briefly=shortest and bool(said))

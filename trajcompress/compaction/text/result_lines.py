@@ -21,6 +21,7 @@ from trajcompress.facts.parts import Wanted
 from trajcompress.facts.reading import readable
 from trajcompress.formats.rewrite import map_results, result_texts
 from trajcompress.outcomes.action.actions import Action
+from trajcompress.outcomes.asked import Asked
 from trajcompress.outcomes.repeated import Repeated
 from trajcompress.outcomes.steps import action_of, calls_of
 from trajcompress.transcript.tool_groups import Place, match_results
@@ -123,18 +124,10 @@ class ResultLines:
             most, ends = (BRIEF_CHARS, 0) if shortest else (MOST_CHARS, ENDS)
             if cut := excerpt(text, quoted, needed, most=most, ends=ends):
                 return cut
-        line = result_line(
-            clean,
-            self.turns[index].name,
-            self._action(place),
-            needed,
-            self._clean,
-            repeated=self._repeated,
-            later=self._later.after(index),
-            taken=self._taken(index),
-            shortest=shortest,
-            whole=self._as_read(index)[number] if self._read[index] is not self.turns[index] else None,
-        )
+        later, taken = self._later.after(index), self._taken(index)
+        asked = Asked(self._action(place), needed, repeated=self._repeated, later=later, taken=taken)
+        whole = self._as_read(index)[number] if self._read[index] is not self.turns[index] else None
+        line = result_line(clean, self.turns[index].name, asked, self._clean, shortest=shortest, whole=whole)
         return line if len(line) <= _MOST_LEFT * len(text) else text
 
     def _as_read(self, index: int) -> Sequence[str]:

@@ -18,6 +18,7 @@ from trajcompress.facts.parts import Wanted
 from trajcompress.facts.taken import STRONG
 from trajcompress.outcomes.action.actions import Action, is_taken_back, undoes_edit
 from trajcompress.outcomes.action.change import CHANGE_CHARS
+from trajcompress.outcomes.asked import Asked
 from trajcompress.outcomes.compact import parse
 from trajcompress.outcomes.outcome import Outcome, read
 from trajcompress.outcomes.records.told_values import closed
@@ -100,7 +101,7 @@ def _told(
             ahead = later.after(step.turn + 1) if len(step.result) > _STEP_CHARS else NOTHING_LATER
             used = {} if step.answered is None else taken.get(step.answered, {})
             most = _MOST_STEP_CHARS if used else _STEP_CHARS
-            outcome = read(step.result, action, needed, _STEP_CHARS, repeated, later=ahead, taken=used, most=most)
+            outcome = read(step.result, Asked(action, needed, _STEP_CHARS, repeated, ahead, used, most))
         label = label_of(action, step.name, change_chars=_CHANGE_LABEL_CHARS, full=True)
         told = _Told(step, label, outcome, len(needed) + _uses(taken, step))
         if needed and outcome:
@@ -123,7 +124,7 @@ def _needed_in_short(step: Step, outcome: Outcome, needed: Sequence[str], repeat
     if (action and action.change) or len(facts_in(needed, _brief(outcome, action))) == len(needed):
         return ""
     most = _SHORT_SAID_CHARS + _NEEDED_CHARS * min(len(needed), _MOST_IN_SHORT)
-    said = read(step.result or "", action, needed, _SHORT_SAID_CHARS, repeated, most=most).said
+    said = read(step.result or "", Asked(action, needed, _SHORT_SAID_CHARS, repeated, most=most)).said
     return without_folders(said, action)
 
 
