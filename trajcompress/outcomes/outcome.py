@@ -18,7 +18,7 @@ from trajcompress.outcomes.printed.later import lines_used
 from trajcompress.outcomes.printed.screen import PAGE_CHARS, with_title
 from trajcompress.outcomes.printed.shown import listed, plain
 from trajcompress.outcomes.records.structured import read_structured
-from trajcompress.outcomes.reported import report_of
+from trajcompress.outcomes.reported import Report, report_of
 from trajcompress.outcomes.telling import Telling
 from trajcompress.outcomes.text import clip, one_line, shorten, uncoloured, whole_sentences
 from trajcompress.outcomes.unwrap import unwrap
@@ -97,24 +97,32 @@ def _of_json(data: Any, asked: Asked) -> Outcome:
 
 def _of_printed(printed: str, asked: Asked, *, is_printed: bool) -> Outcome:
     """Read a text: what it reports, else what it lists, else what it shows, and what later turns use of it."""
-    action, limit = asked.action, asked.limit
     whole = with_title(printed, asked.repeated, asked.needed)
-    body, size = clip(whole), printed.count("\n") + 1
-    of_page = 0 if whole is printed else max(limit, PAGE_CHARS) if limit >= SAID_CHARS else limit
+    body = clip(whole)
     report, opened = report_of(body, whole, asked), _OPEN_FILE.search(body)
-    is_markup = is_page(body) and not reads_markup(action)
+    is_markup, lists = is_page(body) and not reads_markup(asked.action), report.listing or opened is not None
+    of_page = 0 if whole is printed else _room_for_page(asked.limit)
     pieces, lined = report.pieces, []
-    lines = "" if report.done else f"{size:,} lines" if size > 1 else ""
-    if not pieces and (report.listing or opened or is_code(action)):
+    if not pieces and (lists or is_code(asked.action)):
         lined = listed(whole[:_PARSED_CHARS], asked.later)
-        lines = f"{opened[2]} lines total" if opened else lines
-    if not (pieces or lined or report.listing or opened) and is_printed:
-        shown = visible(body) if is_markup else body
-        pieces = plain(shown, asked, of_page=of_page)
-    room = replace(asked, limit=of_page or limit, most=max(asked.most, of_page, limit))
+    if not (pieces or lined or lists) and is_printed:
+        pieces = plain(visible(body) if is_markup else body, asked, of_page=of_page)
+    room = replace(asked, limit=of_page or asked.limit, most=max(asked.most, of_page, asked.limit))
     telling = Telling(whole, report, pieces, lined, room)
     said = telling.first
     if len(body) > len(said) and asked.wanted:
         said = telling.with_used(visible(whole) if is_markup and not lined else whole)
-    lines = "" if size == 1 and said else lines
-    return Outcome(said, lines, report.failed, report.tests, opened[1] if opened else None)
+    size = "" if said and "\n" not in printed else _size(printed, report, opened)
+    return Outcome(said, size, report.failed, report.tests, opened[1] if opened else None)
+
+
+def _room_for_page(limit: int) -> int:
+    return max(limit, PAGE_CHARS) if limit >= SAID_CHARS else limit
+
+
+def _size(printed: str, report: Report, opened: re.Match[str] | None) -> str:
+    """Say how long a text is, or the file that an editor shows; nothing where it says that an edit was made."""
+    if opened and not report.pieces:
+        return f"{opened[2]} lines total"
+    size = printed.count("\n") + 1
+    return f"{size:,} lines" if size > 1 and not report.done else ""
