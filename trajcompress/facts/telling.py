@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from typing import NamedTuple
 
 from trajcompress.facts.json_words import words_in_json
 from trajcompress.facts.markup import linked, shown
@@ -27,6 +29,14 @@ _IN_CALL = "in a call: "
 _ITEM = late_re(r"[^\s,;]+(?: [^\s,;]+)?")
 _TAGS = late_re(r"\A(?:<[a-zA-Z][\w-]{0,40}>)+(?=.)|(?<=.)(?:</[a-zA-Z][\w-]{0,40}>)+\Z")  # of a text protocol
 _LABEL = late_re(r"(?:[-*+•] +)?(?:[Aa]lso (?:needed later|seen): )?")
+
+
+class _Place(NamedTuple):
+    """Where a fact stands in a text."""
+
+    start: int
+    end: int
+    fact: str
 
 
 def telling_lines(text: str) -> str:
@@ -67,31 +77,33 @@ def words_around(facts: Sequence[str], turns: Sequence[Turn], others: Iterable[s
     latest = [turn for own in (False, True) for turn in reversed(turns) if (turn.role == "assistant") is own]
     given = [pair for turn in latest for pair in _texts(turn)]
     texts = [*(_short(text) for _, text in given), *others]
-    found: dict[int, list[tuple[int, int, str]]] = {}
-    plain: dict[int, str] = {}  # what those texts show in which a fact stands
+    plain = cache(lambda number: shown(texts[number]))
+    found: dict[int, list[_Place]] = {}
     words = {fact: fact for fact in facts}
     for fact in facts:
         for number, text in enumerate(texts):
             if fact not in text:
                 continue
-            if number not in plain:
-                plain[number] = shown(text)
-            if fact in plain[number] and (place := last_place(fact, plain[number])) >= 0:
-                found.setdefault(number, []).append((place, place + len(fact), fact))
+            if fact in plain(number) and (place := last_place(fact, plain(number))) >= 0:
+                found.setdefault(number, []).append(_Place(place, place + len(fact), fact))
                 break
             if (place := last_place(fact, text)) >= 0:  # in what is not shown
                 link = linked(text, place)
                 words[fact] = link if mentions(link, fact) else fact
                 break
     for number, places in found.items():
-        text, is_call = plain[number], number < len(given) and given[number][0]
-        in_json = words_in_json([fact for _, _, fact in places], text)
-        words |= {fact: f"{_IN_CALL}{told}" if is_call and told != fact else told for fact, told in in_json.items()}
-        left = sorted(each for each in places if each[2] not in in_json)
-        for start, end, near in _joined(text, left):
-            told = _told(text, start, end, near)
+        is_call = number < len(given) and given[number][0]
+        for told, near in _in_words(plain(number), places):
             words |= dict.fromkeys(near, f"{_IN_CALL}{told}" if is_call and told not in near else told)
     return words
+
+
+def _in_words(text: str, places: Sequence[_Place]) -> Iterator[tuple[str, Sequence[str]]]:
+    """Yield the words that facts stand in, each with those that it is for: of JSON their values with their keys."""
+    in_json = words_in_json([place.fact for place in places], text)
+    yield from ((told, [fact]) for fact, told in in_json.items())
+    for start, end, near in _joined(text, sorted(place for place in places if place.fact not in in_json)):
+        yield _told(text, start, end, near), near
 
 
 def last_place(fact: str, text: str) -> int:
@@ -102,7 +114,7 @@ def last_place(fact: str, text: str) -> int:
     return at
 
 
-def _joined(text: str, places: Sequence[tuple[int, int, str]]) -> list[tuple[int, int, list[str]]]:
+def _joined(text: str, places: Sequence[_Place]) -> list[tuple[int, int, list[str]]]:
     """Join places on one line that are close together."""
     joined: list[tuple[int, int, list[str]]] = []
     for start, end, fact in places:
