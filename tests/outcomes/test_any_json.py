@@ -7,10 +7,9 @@ import json
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from told import read
+from told import read, read_structured
 
 from trajcompress.outcomes.compact import parse_cut
-from trajcompress.outcomes.records.structured import read_structured
 
 VALUES_OF_JSON = st.recursive(
     st.none()

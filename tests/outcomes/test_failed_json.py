@@ -7,10 +7,9 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from told import action, read
+from told import action, read, read_structured
 
 from trajcompress.outcomes.records.failed_json import reasons_in
-from trajcompress.outcomes.records.structured import read_structured
 
 
 def told(data):

@@ -6,11 +6,10 @@ import json
 
 import pytest
 from test_outcome_later import ran
-from told import read, said
+from told import read, read_structured, said
 
 from trajcompress.outcomes.action.actions import Action
 from trajcompress.outcomes.page import is_page, visible
-from trajcompress.outcomes.records.structured import read_structured
 from trajcompress.outcomes.repeated import Repeated
 from trajcompress.outcomes.steps import action_of, label_of
 from trajcompress.summarize.base import SummaryRequest

@@ -6,9 +6,9 @@ import copy
 from typing import Any
 
 import pytest
+from told import read_structured
 
 from trajcompress.outcomes.records.raised import raised
-from trajcompress.outcomes.records.structured import read_structured
 
 
 def told(data: Any) -> str:

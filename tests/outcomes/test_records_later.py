@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 
-from told import read
-
-from trajcompress.outcomes.records.structured import read_structured
+from told import read, read_structured
 
 
 def test_values_that_are_needed_stand_with_their_record():

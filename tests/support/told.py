@@ -14,6 +14,8 @@ from trajcompress.facts.next_turns import Later, LaterReader
 from trajcompress.outcomes import outcome
 from trajcompress.outcomes.action.actions import Action
 from trajcompress.outcomes.asked import Asked
+from trajcompress.outcomes.records import structured
+from trajcompress.outcomes.records.rest import Query
 from trajcompress.outcomes.steps import action_of
 from trajcompress.transcript.trajectory import Region, ToolCall, Turn
 
@@ -21,6 +23,13 @@ from trajcompress.transcript.trajectory import Region, ToolCall, Turn
 def read(text: str, *asked: Any, **asked_besides: Any) -> outcome.Outcome:
     """What is read of a result, asked as :class:`Asked` takes it."""
     return outcome.read(text, Asked(*asked, **asked_besides))
+
+
+def read_structured(
+    data: object, wanted: dict[str, float], limit: int, most: int, call: str = ""
+) -> tuple[str, str, bool]:
+    """What is read of JSON, asked for words that later turns use."""
+    return structured.read_structured(data, Query(wanted, call), limit, most)
 
 
 def result_line(text: str, name: str | None, *asked: Any, shortest: bool = False, **asked_besides: Any) -> str:

@@ -17,6 +17,7 @@ from trajcompress.outcomes.page import is_page, visible
 from trajcompress.outcomes.printed.later import lines_used
 from trajcompress.outcomes.printed.screen import PAGE_CHARS, with_title
 from trajcompress.outcomes.printed.shown import listed, plain
+from trajcompress.outcomes.records.rest import Query
 from trajcompress.outcomes.records.structured import read_structured
 from trajcompress.outcomes.reported import Report, report_of
 from trajcompress.outcomes.telling import Telling
@@ -91,8 +92,9 @@ def _of_json(data: Any, asked: Asked) -> Outcome:
     action = asked.action
     said = f"{action.name} {action.target}" if action else ""
     looked_up = action is not None and (action.kind == "read" or action.name.startswith(_LOOKS_UP))
-    wanted, makes = {**asked.later, **asked.wanted}, action is not None and action.kind == "change"
-    return Outcome(*read_structured(data, wanted, asked.limit, asked.most, said, looked_up=looked_up, makes=makes))
+    makes = action is not None and action.kind == "change"
+    query = Query({**asked.later, **asked.wanted}, said, makes, looked_up)
+    return Outcome(*read_structured(data, query, asked.limit, asked.most))
 
 
 def _of_printed(printed: str, asked: Asked, *, is_printed: bool) -> Outcome:

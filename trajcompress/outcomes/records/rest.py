@@ -78,15 +78,17 @@ def is_figure(key: str, value: Any) -> bool:
     return is_number(value) and not (_ID.search(key) or _SCORE.search(key) or _ADDRESS.fullmatch(str(value)))
 
 
-class Asked(NamedTuple):
-    """What is asked of JSON: words of the next turns, values of which go first, and what is not to be told again.
+class Query(NamedTuple):
+    """What is asked of JSON: words of later turns, values of which go first, and how much each tells.
 
-    ``makes``: the call made something, of which the id says which.
+    ``call`` is what it answers: what it repeats of that is not told again. The call ``makes`` something, of which the
+    id says which, or ``looked_up`` how something stands, so that what is called failed is that.
     """
 
     wanted: Wanted
-    call: str
+    call: str = ""
     makes: bool = False
+    looked_up: bool = False
 
     def wants(self, text: str) -> bool:
         """Whether a value has a word of the next turns."""
@@ -98,33 +100,33 @@ class Asked(NamedTuple):
         return len(text) > 1 and begins in self.call and (begins != text or mentions(self.call, text))
 
 
-def tell_rest(told: ToldValues, path: Path, value: Any, asked: Asked, room: int) -> None:
+def tell_rest(told: ToldValues, path: Path, value: Any, query: Query, room: int) -> None:
     """Tell of a container what has room.
 
     Args:
         told: what is told already, and takes more.
         path: where it stands.
         value: the container.
-        asked: which values go first, and which are left out.
+        query: which values go first, and which are left out.
         room: up to which size.
     """
     if are_records(value):
-        _tell_table(told, path, value, asked, room)
+        _tell_table(told, path, value, query, room)
     elif isinstance(value, list):
-        _tell_items(told, path, value, asked, room)
+        _tell_items(told, path, value, query, room)
     else:
-        _tell_fields(told, path, value, asked, room)
+        _tell_fields(told, path, value, query, room)
 
 
-def _tell_items(told: ToldValues, path: Path, items: Sequence[Any], asked: Asked, room: int) -> None:
+def _tell_items(told: ToldValues, path: Path, items: Sequence[Any], query: Query, room: int) -> None:
     for at, item in enumerate(items):
         if told.room(room) < LEAST_CHARS:
             break
-        if (*path, at) not in told and not _tell(told, (*path, at), item, asked, room):
+        if (*path, at) not in told and not _tell(told, (*path, at), item, query, room):
             break
 
 
-def _tell(told: ToldValues, path: Path, value: Any, asked: Asked, room: int, *, most: int = _VALUE_CHARS) -> bool:
+def _tell(told: ToldValues, path: Path, value: Any, query: Query, room: int, *, most: int = _VALUE_CHARS) -> bool:
     """Tell a value; a container that is too long for that in part."""
     if not isinstance(value, dict | list):
         text = one_line(_text(value))
@@ -133,22 +135,22 @@ def _tell(told: ToldValues, path: Path, value: Any, asked: Asked, room: int, *, 
     whole = compact([value], _WHOLE_CHARS + 2)[1:-1]
     if not are_records(value) and "…" not in whole and len(whole) <= _WHOLE_CHARS:
         return told.add(path, whole, room)
-    tell_rest(told, path, value, asked, room)
+    tell_rest(told, path, value, query, room)
     return path in told
 
 
-def _tell_fields(told: ToldValues, path: Path, value: Any, asked: Asked, room: int) -> None:
+def _tell_fields(told: ToldValues, path: Path, value: Any, query: Query, room: int) -> None:
     """Tell of an object those fields first that say the most for their length, of a long text its sentences."""
     ranked = []
     for at, (key, item) in enumerate(children(value)[:_MOST_FIELDS]):
         text = "" if isinstance(item, dict | list) else _text(item)
-        if (*path, at) not in told and not is_empty(item) and not asked.says(text):
+        if (*path, at) not in told and not is_empty(item) and not query.says(text):
             size = len(text) or (_CELL_CHARS if are_records(item) else 0)
-            ranked.append((_rank(key, item, text, asked), size, at, item))
+            ranked.append((_rank(key, item, text, query), size, at, item))
     for rank, _, at, item in sorted(ranked, key=lambda each: each[:3]):
         if told.room(room) < LEAST_CHARS // 2 or (rank == _LAST and told):
             break
-        _tell(told, (*path, at), item, asked, room, most=max(told.room(room) - _CELL_CHARS, _VALUE_CHARS))
+        _tell(told, (*path, at), item, query, room, most=max(told.room(room) - _CELL_CHARS, _VALUE_CHARS))
 
 
 def _states(
@@ -160,14 +162,14 @@ def _states(
     return [key for key in found if key not in long]
 
 
-def _rank(key: str, item: Any, text: str, asked: Asked) -> int:
+def _rank(key: str, item: Any, text: str, query: Query) -> int:
     """Say how little a value tells: an id serves to ask for more, which is wanted if somebody does."""
     if not text:
         return 2 if are_records(item) else 3
     tells = _STATE.search(key) and text.replace("_", "").isalpha() and text.lower() not in _USUAL_STATES
     explains = _REASON.search(key) and text.lower() not in _SAYS_NOTHING
-    made = asked.makes and _ID.search(key)
-    if tells or explains or made or asked.wants(text):
+    made = query.makes and _ID.search(key)
+    if tells or explains or made or query.wants(text):
         return 0
     if text.lower() in _SAYS_NOTHING or (len(text) > _VALUE_CHARS and " " in text):
         return 3
@@ -176,13 +178,13 @@ def _rank(key: str, item: Any, text: str, asked: Asked) -> int:
     return _LAST if machines or done or len(text) > _VALUE_CHARS else 1
 
 
-def _tell_table(told: ToldValues, path: Path, value: Any, asked: Asked, room: int) -> None:
+def _tell_table(told: ToldValues, path: Path, value: Any, query: Query, room: int) -> None:
     """Tell of records that stand side by side what names them, then columns of which all have room."""
     rows = children(value)
     name = naming(rows[0][1]) if isinstance(value, list) else None
     columns = _columns(path, rows, name)
     if not columns:
-        _tell_items(told, path, [record for _, record in rows], asked, room)
+        _tell_items(told, path, [record for _, record in rows], query, room)
     sizes = {
         key: len(key) + sum(len(text or rows[place[len(path)]][0]) + 4 for place, text in cells.items())
         for key, cells in columns.items()
@@ -191,10 +193,10 @@ def _tell_table(told: ToldValues, path: Path, value: Any, asked: Asked, room: in
     names = sizes.get("", 0)  # of all come before one record in full
     room_of_unlike = room - names if names <= told.room(room) else room
     unlike = _unlike((columns[key] for key in states), path, len(rows)) or _not_nothing(columns, path, len(rows))
-    _tell_unlike(told, columns, unlike, asked, room_of_unlike)
+    _tell_unlike(told, columns, unlike, query, room_of_unlike)
     ranked = sorted(
         (
-            _column_rank(key, name, [*cells.values()], len(rows), asked),
+            _column_rank(key, name, [*cells.values()], len(rows), query),
             _ID.search(key) is not None,  # serves to ask for more, which is wanted if somebody does
             at * (key not in states),
             key,
@@ -204,7 +206,7 @@ def _tell_table(told: ToldValues, path: Path, value: Any, asked: Asked, room: in
     long = _long(rows)
     first = [key for rank, _, _, key in ranked if rank < _SAME and key not in long][:_MOST_CELLS]
     if _ID.search(name or "") and len(rows) > FEW and sum(map(sizes.__getitem__, first[:2])) > told.room(room):
-        _tell_records(told, [columns[key] for key in first], asked, room)
+        _tell_records(told, [columns[key] for key in first], query, room)
         return
     for rank, _, _, key in ranked:
         fits = sizes[key] <= told.room(room)
@@ -220,7 +222,7 @@ def _tell_table(told: ToldValues, path: Path, value: Any, asked: Asked, room: in
 
 
 def _tell_unlike(
-    told: ToldValues, columns: Mapping[str, Mapping[Path, str]], unlike: Collection[Path], asked: Asked, room: int
+    told: ToldValues, columns: Mapping[str, Mapping[Path, str]], unlike: Collection[Path], query: Query, room: int
 ) -> None:
     """Tell some records with all that they hold, before the others."""
     same = {key for key, cells in columns.items() if len(cells) > len(unlike) and len(set(cells.values())) == 1}
@@ -232,7 +234,7 @@ def _tell_unlike(
             if each[0][: len(record)] == record and key not in same and not _ADDRESS.fullmatch(each[1])
         ]
         for place, text in held:
-            if text and not asked.says(text) and not told.add(place, text, room):
+            if text and not query.says(text) and not told.add(place, text, room):
                 break
 
 
@@ -278,13 +280,13 @@ def _long(rows: Iterable[tuple[str, Any]]) -> set[str]:
     return {key for _, record in rows for key, item in children(record) if not is_empty(item) and not cell(item)}
 
 
-def _tell_records(told: ToldValues, columns: Sequence[dict[Path, str]], asked: Asked, room: int) -> None:
+def _tell_records(told: ToldValues, columns: Sequence[dict[Path, str]], query: Query, room: int) -> None:
     """Tell as many records as have room with all of some columns, what is wanted first: ids alone tell nothing."""
     records: dict[Path, dict[Path, str]] = {}
     for cells in columns:
         for place, text in cells.items():
             records.setdefault(place[:-1], {})[place] = text
-    for cells in sorted(records.values(), key=lambda each: not any(map(asked.wants, each.values()))):
+    for cells in sorted(records.values(), key=lambda each: not any(map(query.wants, each.values()))):
         if sum(len(text) + 4 for text in cells.values()) > told.room(room):
             break
         for place, text in cells.items():
@@ -302,15 +304,15 @@ def _columns(path: Path, rows: Sequence[tuple[str, Any]], name: str | None) -> d
     return columns
 
 
-def _column_rank(key: str, name: str | None, cells: list[str], rows: int, asked: Asked) -> int:
+def _column_rank(key: str, name: str | None, cells: list[str], rows: int, query: Query) -> int:
     """Say how little a column tells: most if it has what is wanted, least if it repeats what was asked.
 
     What few of the records have makes these look unlike the others.
     """
     if key in {name, ""}:
         return 0
-    if any(text in asked.wanted for text in cells):
+    if any(text in query.wanted for text in cells):
         return 1
-    if _ADDRESS.fullmatch(cells[0]) or _STORED.search(key) or _SCORE.search(key) or asked.says(cells[0]):
+    if _ADDRESS.fullmatch(cells[0]) or _STORED.search(key) or _SCORE.search(key) or query.says(cells[0]):
         return _LAST
     return _SAME if rows > 1 and (len(cells) * 2 < rows or (len(cells) == rows and len(set(cells)) == 1)) else 2

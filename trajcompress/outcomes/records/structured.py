@@ -14,7 +14,7 @@ from trajcompress.outcomes.compact import compact, is_empty
 from trajcompress.outcomes.page import shown_text
 from trajcompress.outcomes.records.failed_json import failure_in, failures
 from trajcompress.outcomes.records.raised import raised
-from trajcompress.outcomes.records.rest import Asked, cell, is_figure, naming, tell_rest
+from trajcompress.outcomes.records.rest import Query, cell, is_figure, naming, tell_rest
 from trajcompress.outcomes.records.told_values import FEW, Path, ToldValues, are_records, children
 from trajcompress.outcomes.text import LEAST_CHARS, joined, one_line, shorten
 from trajcompress.processes.late_patterns import late_re
@@ -32,62 +32,56 @@ _MOST_BESIDE = 2 * FEW  # lists of records
 _TABLE_CHARS = 300  # of records that are told all, though later turns use some of them
 
 
-def read_structured(
-    data: Any, wanted: Wanted, limit: int, most: int, asked: str = "", *, looked_up: bool = False, makes: bool = False
-) -> tuple[str, str, bool]:
+def read_structured(data: Any, query: Query, limit: int, most: int) -> tuple[str, str, bool]:
     """Read a JSON result: its error if it names one, then what later turns take from it, then its values.
 
     Args:
         data: the result.
-        wanted: what of it later turns use, and how much each tells: records that have it go before others.
+        query: what is asked of it: records that have what later turns use go before others.
         limit: the most characters.
         most: the most where later turns take so much from it.
-        asked: what it answers; texts that it repeats of that are left out.
-        makes: what was asked for makes something.
-        looked_up: it was asked how something stands, so that what it calls failed is that.
 
     Returns:
         What it says on one line, how many items it has if it is a list, and whether it says that something failed.
     """
     most = max(most, limit * 4 // 3)
-    asks = Asked(wanted, asked, makes)
     why, beside = failure_in(data, limit)
     if why:
-        return _with_rest(shorten(why, 2 * limit), beside, asks, limit, most), "", True
-    undone = makes and isinstance(data, dict) and _is_undone(data, asked)
-    failed = undone or (isinstance(data, dict) and _says_failed(data, looked_up=looked_up))
+        return _with_rest(shorten(why, 2 * limit), beside, query, limit, most), "", True
+    undone = query.makes and isinstance(data, dict) and _is_undone(data, query.call)
+    failed = undone or (isinstance(data, dict) and _says_failed(data, looked_up=query.looked_up))
     if failed and not any(isinstance(each, dict | list) and each for each in data.values()):
         return shorten(f"failed: {one_line(compact(data, 2 * limit))}", 2 * limit), "", True
     if failed_records := failures(data, limit):
         return joined(failed_records, 2 * limit), "", True
-    said = _told(data, asks, limit, most)
+    said = _told(data, query, limit, most)
     size = f"{len(data)} items" if isinstance(data, list) and len(data) > 1 else ""
     return f"failed: {said}" if failed else said, size, failed
 
 
-def _told(data: Any, asks: Asked, limit: int, most: int) -> str:
+def _told(data: Any, query: Query, limit: int, most: int) -> str:
     """Tell the values of JSON: all in short where that has room, else what later turns use, then what tells most."""
     line = one_line(compact(data, limit)) or "empty"
     if "…" not in line and len(line) <= limit:
         return line
     data = raised(_unwrapped(data))
     told = ToldValues(data)
-    used = _tell_used(told, data, asks.wanted, most)
+    used = _tell_used(told, data, query.wanted, most)
     room = min(limit * 4 // 3, told.room(most))
-    tell_rest(told, (), data, asks, most - told.room(most) + room)
+    tell_rest(told, (), data, query, most - told.room(most) + room)
     for path in dict.fromkeys((*used, *told.tables())):
         _tell_figures(told, path, max(most, limit * 2))
     return told.line(most) or shorten(line, limit)
 
 
-def _with_rest(why: str, beside: dict[str, Any], asks: Asked, limit: int, most: int) -> str:
+def _with_rest(why: str, beside: dict[str, Any], query: Query, limit: int, most: int) -> str:
     """Say why a call failed, then what else it gave, as far as there is room."""
     room = limit * 8 // 5 - len(why) - 2
     room = min(room, limit) * 3 // 4
     if not beside or room < LEAST_CHARS:
         return why
     ((key, item), *others) = beside.items()
-    rest = _told(beside, asks, room, max(most - len(why) - 2, room))
+    rest = _told(beside, query, room, max(most - len(why) - 2, room))
     return f"{why}; {key}={rest}" if not others and not isinstance(item, dict | list) else f"{why}; {rest}"
 
 
