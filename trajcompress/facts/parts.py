@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
@@ -67,31 +67,41 @@ def _parts_with(
     chosen: dict[Part, None] = {}
     while told and room > cost:
         part, words = max(
-            told.items(), key=lambda each: (sum(each[1].values()) / (_size(each[0]) + _COST), -each[0][0])
+            told.items(), key=lambda each: (sum(each[1].values()) / (_size(each[0]) + _COST), -each[0].start)
         )
         del told[part]
-        if sum(words.values()) < least or (part not in chosen and _size(part) + cost > room):
-            continue
-        head = _head_of(text, part)
-        new = [each for each in (head, part) if each and each not in chosen]
-        taken = sum(_size(each) + cost for each in new)
-        if taken > room and len(new) > 1:  # rather without its head than not at all
-            new, taken = [part], _size(part) + cost
-        if taken > room:
+        if sum(words.values()) < least or (new := _with_head(text, part, chosen, room, cost)) is None:
             continue
         chosen.update(dict.fromkeys(new))
-        room -= taken
-        said = set(words)
-        for inner in [each for each in told if part.start <= each.start and each.end <= part.end]:
-            said |= told.pop(inner).keys()
-        for others in told.values():
-            for word in said & others.keys():
-                del others[word]
+        room -= _taken(new, cost)
+        _leave_out(told, part, set(words))
     apart: list[Part] = []  # none stands within one that was chosen after it
     for part in sorted(chosen, key=lambda each: (each.start, -each.end)):
         if not apart or part.end > apart[-1].end:
             apart.append(part)
     return apart
+
+
+def _with_head(text: str, part: Part, chosen: Collection[Part], room: int, cost: int) -> Sequence[Part] | None:
+    """Return a part with its head, where they are not chosen yet; None where there is no room."""
+    if part not in chosen and _taken([part], cost) > room:
+        return None
+    new = [each for each in (_head_of(text, part), part) if each and each not in chosen]
+    ways = (new, [part]) if len(new) > 1 else (new,)  # rather without its head than not at all
+    return next((parts for parts in ways if _taken(parts, cost) <= room), None)
+
+
+def _leave_out(told: dict[Part, dict[str, float]], part: Part, said: set[str]) -> None:
+    """Leave out the parts that stand in one, and of others the words that it says."""
+    for inner in [each for each in told if part.start <= each.start and each.end <= part.end]:
+        said |= told.pop(inner).keys()
+    for others in told.values():
+        for word in said & others.keys():
+            del others[word]
+
+
+def _taken(parts: Sequence[Part], cost: int) -> int:
+    return sum(_size(part) + cost for part in parts)
 
 
 def best_parts(text: str, wanted: Wanted, most: int) -> Sequence[Part]:
