@@ -8,7 +8,7 @@ from dataclasses import replace
 from msgspec import structs
 
 from trajcompress.compaction.happened import FORM_UNFIT, Happened
-from trajcompress.compaction.measure import is_segmented, measure, without_secrets
+from trajcompress.compaction.measure import find_secrets, is_segmented, measure
 from trajcompress.compaction.policy import NOTHING_TO_DO, Asking, Policy, Skip, Strategy
 from trajcompress.compaction.segments.segment_row import segment_row
 from trajcompress.compaction.state import State
@@ -98,7 +98,7 @@ def compact(
             return _fitting(trajectory, count, policy, counter)
         first = measure(trajectory, count, counter, policy)
         if policy.redact:
-            first = without_secrets(first)
+            first = find_secrets(first)
         first = replace(first, row_id=str(row), emit=emit)
         stays = structs.replace(stays, first=first)
         return (yield from _over_budget(stays, first, policy))

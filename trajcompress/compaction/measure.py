@@ -40,7 +40,7 @@ def measure(trajectory: Trajectory, count: Count, counter: TokenCounter, policy:
     return state if previous is None else _without(state, previous, policy)
 
 
-def without_secrets(state: State) -> State:
+def find_secrets(state: State) -> State:
     """Find the secrets of the whole row, so that none is known by its name alone."""
     original, previous = state.original, state.previous
     tools = [json_text(original.tools)] if original.tools else []

@@ -262,14 +262,14 @@ def segment_metrics(row: RowId, trajectory: Trajectory, happened: Happened) -> I
             of,
             segment.kind,
             segment.tokens,
-            segment.assistant_tokens,
-            segment.context_tokens,
-            segment.first,
-            segment.end,
-            summary.tokens if summary else None,
-            summary.facts.needed if summary else None,
-            summary.facts.kept if summary else None,
-            segment.over is not None,
+            assistant_tokens=segment.assistant_tokens,
+            context_assistant_tokens=segment.context_tokens,
+            first_turn=segment.first,
+            end_turn=segment.end,
+            summary_tokens=summary.tokens if summary else None,
+            facts_needed=summary.facts.needed if summary else None,
+            facts_kept=summary.facts.kept if summary else None,
+            over_limit=segment.over is not None,
         )
 
 

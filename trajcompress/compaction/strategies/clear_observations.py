@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import cache
 
 from trajcompress.compaction.order import recent_observations, stays_over
 from trajcompress.compaction.policy import NOTHING_TO_DO, Asking, Policy, Skip
@@ -101,15 +102,9 @@ def _lines(state: State, policy: Policy) -> ResultLines:
     ledger = state.ledger or FactLedger(state.turns)
     turns, middle, spared = ledger.turns, state.layout.middle, _spared(state, policy)
     results = {index for index in range(middle.start, middle.end) if turns[index].answers and index not in spared}
-    told: dict[int, list[str]] | None = None
-
-    def needed(index: int) -> Sequence[str]:
-        nonlocal told
-        if told is None:  # where no result is long, nobody asks
-            told = ledger.needed(results)
-        return told.get(index, ())
-
-    return ResultLines(turns, middle, needed, clean=state.takes_secrets_out, ledger=ledger, read=state.as_read)
+    needed = cache(lambda: ledger.needed(results))  # where no result is long, nobody asks
+    clean, read = state.takes_secrets_out, state.as_read
+    return ResultLines(turns, middle, lambda index: needed().get(index, ()), clean=clean, ledger=ledger, read=read)
 
 
 def _spared(state: State, policy: Policy) -> set[int]:

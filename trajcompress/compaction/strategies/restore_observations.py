@@ -83,16 +83,19 @@ def _truncated(base: State, whole: State, index: int, room: int) -> Turn | None:
     ledger = base.ledger
     facts = {index: ledger.needed(base.cleared).get(index, ()) if ledger else ()}
     keep = cache(lambda index: ledger.wanted(index, facts[index])) if ledger else None
-    cut = elide_results(whole.turns, [index], excess, counter.count_text, keep)
-    shorter = name_in_marks(cut, whole.turns, facts)[index]
-    before, after = counter.count_turns([turn, shorter], base.known)
-    if before - after < excess:  # JSON, or what is named in the mark
-        cut = elide_results(whole.turns, [index], 2 * excess - (before - after), counter.count_text, keep)
+
+    def without(tokens: int) -> tuple[Turn, int]:
+        cut = elide_results(whole.turns, [index], tokens, counter.count_text, keep)
         shorter = name_in_marks(cut, whole.turns, facts)[index]
         before, after = counter.count_turns([turn, shorter], base.known)
+        return shorter, before - after
+
+    shorter, freed = without(excess)
+    if freed < excess:  # JSON, or what is named in the mark
+        shorter, freed = without(2 * excess - freed)
     line = base.turns[index].text
     loses = not set(facts_in(facts[index], line)) <= set(facts_in(facts[index], shorter.text))
-    return None if loses or before - after < excess else shorter
+    return None if loses or freed < excess else shorter
 
 
 def _with_turns(state: State, turns: tuple[Turn, ...], policy: Policy) -> State:
