@@ -125,17 +125,22 @@ class State:
     @property
     def first(self) -> State:
         """The state in which the row was measured."""
-        return [self, *self.back()][-1]
+        return [*self.history()][-1]
 
     @property
     def whole(self) -> State:
         """The state before observations were cleared or truncated, without their bulk."""
-        return next(each for each in (self, *self.back()) if not each.cleared and not each.truncated)
+        return next(each for each in self.history() if not each.cleared and not each.truncated)
+
+    @property
+    def uncleared(self) -> State:
+        """The state before observations were cleared; giants may be truncated in it."""
+        return next(each for each in self.history() if not each.cleared)
 
     @property
     def unspliced(self) -> State:
         """The state before a summary came into it; itself where it has none."""
-        return next(each for each in (self, *self.back()) if each.splice is None)
+        return next(each for each in self.history() if each.splice is None)
 
     @property
     def written(self) -> tuple[Turn, ...]:
@@ -200,9 +205,9 @@ class State:
         count = count or self.count_row(self.with_previous(turns), estimated.known)
         return replace(estimated, count=count, before=self)
 
-    def back(self) -> Iterator[State]:
-        """Yield the states that this one was made of, the last first."""
-        state = self.before
+    def history(self) -> Iterator[State]:
+        """Yield the state, and those that it was made of, the last first."""
+        state: State | None = self
         while state is not None:
             yield state
             state = state.before

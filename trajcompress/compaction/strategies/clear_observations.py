@@ -40,8 +40,7 @@ def leave_shortest_lines(state: State, policy: Policy) -> Asking[State | Skip]:
     lines = state.lines
     if not state.cleared or lines is None:
         return NOTHING_TO_DO
-    whole = next(each for each in state.back() if not each.cleared)
-    steps = shorter_steps(lines, state.turns, spared=_spared(whole, policy))
+    steps = shorter_steps(lines, state.turns, spared=_spared(state.uncleared, policy))
     pruned, count = _until_it_fits(state, steps, policy.target_max_tokens)
     return _reasoned(_cleared(state, pruned, lines, count), policy)
 

@@ -44,7 +44,7 @@ def restore_observations(state: State, policy: Policy) -> Asking[State | Skip]:
 def _restored(state: State, room: int) -> tuple[Turn, ...]:
     """Return the turns with as many observations restored as so many tokens hold, the last of them truncated."""
     base = state.unspliced
-    whole = next(each for each in base.back() if not each.cleared)
+    whole = base.uncleared
     turns = list(base.turns)
     for index in _order(state, whole):
         more = whole.sizes[index] - base.sizes[index]
@@ -100,8 +100,8 @@ def _truncated(base: State, whole: State, index: int, room: int) -> Turn | None:
 
 def _with_turns(state: State, turns: tuple[Turn, ...], policy: Policy) -> State:
     base, splice = state.unspliced, state.splice
-    whole = next(each for each in base.back() if not each.cleared)
-    cleared = frozenset(index for index in base.cleared if turns[index] is not whole.turns[index])
+    whole = base.uncleared.turns
+    cleared = frozenset(index for index in base.cleared if turns[index] is not whole[index])
     if splice is None:
         return replace(base.with_turns(turns), cleared=cleared)
     estimated = replace(base.estimate(turns), cleared=cleared)
