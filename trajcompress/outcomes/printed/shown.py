@@ -244,21 +244,33 @@ def _ends(
     used += [places[line] for line in map(unlinked, odd) if line in places]
     amid = [] if words is None else put_sentences(lines, words)
     shown = (last, 0, last - 1) if from_end else (0, *(amid or (last, 1, 2)))
-    wanted = (*used, *shown)
+    chosen = _chosen(lines, used, [place for place in shown if 0 <= place <= last], amid, limit)
+    return [chosen[place] if place - 1 in {-1, *chosen} else f"… {chosen[place]}" for place in sorted(chosen)]
+
+
+def _chosen(
+    lines: Sequence[str], used: Sequence[int], shown: Sequence[int], amid: Collection[int], limit: int
+) -> dict[int, str]:
+    """Return what of some lines has room, by their places: of those that are used first, in whole sentences.
+
+    What stands ``amid`` others is a paragraph: how it begins says little.
+    """
     chosen: dict[int, str] = {}
+    wanted = list(dict.fromkeys((*used, *shown)))
     room = limit
     for place in wanted:
-        if 0 <= place <= last and place not in chosen and room >= LEAST_CHARS:
-            share = min(room, max(limit * (2 if chosen else 3) // 5, LEAST_CHARS))  # the first says most
-            line = lines[place]
-            told = whole_sentences(line, share) or (whole_sentences(line, room) if place in (*used, *amid) else "")
-            told = told if told == line or len(told) >= LEAST_CHARS else ""  # initials are no sentence
-            is_short = len(line) <= LONG_CHARS and place not in amid  # how a paragraph begins says little
-            if told or place in used or not chosen or is_short:
-                chosen[place] = told or shorten(line, share)
-                room -= len(chosen[place]) + 2
+        if room < LEAST_CHARS:
+            break
+        share = min(room, max(limit * (2 if chosen else 3) // 5, LEAST_CHARS))  # the first says most
+        line = lines[place]
+        told = whole_sentences(line, share) or (whole_sentences(line, room) if place in (*used, *amid) else "")
+        told = told if told == line or len(told) >= LEAST_CHARS else ""  # initials are no sentence
+        is_short = len(line) <= LONG_CHARS and place not in amid
+        if told or place in used or not chosen or is_short:
+            chosen[place] = told or shorten(line, share)
+            room -= len(chosen[place]) + 2
     _lengthen(chosen, lines, wanted, room)
-    return [chosen[place] if place - 1 in {-1, *chosen} else f"… {chosen[place]}" for place in sorted(chosen)]
+    return chosen
 
 
 def _lengthen(chosen: dict[int, str], lines: Sequence[str], wanted: Sequence[int], room: int) -> None:
