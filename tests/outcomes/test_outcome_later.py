@@ -218,7 +218,7 @@ def test_what_the_last_turn_reports_in_the_same_words_is_told_of_a_result_long_b
     turns = [turn for pair in zip(looks, shown, strict=True) for turn in pair]
     report = Turn("assistant", "In the end the old lighthouse was sold to an artist.", {})
     (words,) = set(LaterReader([*turns, report]).after(3)) - set(LaterReader(turns).after(3))
-    assert words == "lighthouse was sold to" or "lighthouse was sold to" in words
+    assert "lighthouse was sold to" in words
 
 
 def test_a_line_that_ends_with_a_semicolon_is_followed_by_no_second_one():
