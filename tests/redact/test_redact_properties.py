@@ -213,6 +213,13 @@ def test_json_that_answers_stays_json(asked, printed):
     assert _shape(json.loads(redacted[1].text if 1 in redacted else answer)) == _shape(json.loads(answer))
 
 
+def test_lines_of_a_key_that_stand_elsewhere_go_without_the_ends_of_lines_before_them():
+    line = "MIIEowIBAAKCAQEAr7Zl0Xk3vQ9a1bYdJ2hS5tGx8nLwPzC4eKoUiT6yRmFqVjDs\n"
+    answer = json.dumps({"output": f"{3 * line}-----END PRIVATE KEY-----", "rows": [3 * line]})
+    redacted, _ = redact_turns([["cat key.pem"], [answer]])
+    assert json.loads(redacted[1].text)["rows"] == [3 * "[REDACTED:private_key]\n"]
+
+
 @settings(max_examples=200)
 @given(st.text(st.characters(), max_size=300))
 def test_no_text_raises(text):

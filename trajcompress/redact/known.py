@@ -25,7 +25,7 @@ _LONGEST = 512
 _CHARACTERS = tuple(map(re.compile, (r"[a-z]", r"[A-Z]", r"\d", r"[^\w\s]|_")))
 _MIXED = 3  # of these, and a value is no ordinary word
 _MOST = 500  # a row has a handful; a hostile one may have any number
-_KEY_LINE = late_re(r"[A-Za-z0-9+/]{40,}")
+_KEY_LINE, _LINE_END = late_re(r"[A-Za-z0-9+/]{40,}"), late_re(r"\\+[nrt]")
 _SURROGATE = late_re("[\ud800-\udfff]")
 _COOKIE = late_re(r"[^=;\s]+=([^;\s]+)")
 
@@ -117,7 +117,7 @@ def _values(secret: str, kind: str) -> Iterator[str]:
     if kind == "signature":  # of a URL that has it wherever it stands
         return
     if kind == "private_key":
-        found: Iterable[str] = _KEY_LINE.findall(plain)
+        found: Iterable[str] = _KEY_LINE.findall(_LINE_END.sub("\n", plain))
     elif kind == "cookie":
         found = _COOKIE.findall(plain)
     else:
