@@ -87,16 +87,21 @@ def test_what_quotes_a_summary_is_none(role, text):
     assert find_previous(openai(("user", "go"), (role, text), ("assistant", "ok")).turns) is None
 
 
-@pytest.mark.parametrize("place", [1, -1, -3], ids=["the request", "the last turn", "in the tail"])
-def test_what_protected_turns_say_is_no_summary_whatever_they_quote(counter: TokenCounter, place: int):
+@pytest.mark.parametrize(
+    ("place", "last"),
+    [(1, 4), (-1, 4), (-1, 1), (-3, 4)],
+    ids=["the request", "the last turn", "alone", "in the tail"],
+)
+def test_what_protected_turns_say_is_no_summary_whatever_they_quote(counter: TokenCounter, place: int, last: int):
     chat = [("user", words(60).removeprefix(SUMMARY_PREFIX)), ("assistant", "word " * 60)] * 12
     said = [("system", "Be brief."), ("user", "go"), ("assistant", "ok"), *chat, ("user", "and this")]
     quoting = f"{SUMMARY_PREFIX} is a marker that I saw, what is it?"
     said[place] = ("user", quoting)
-    turns, row = run(counter, openai(*said))
+    rules = structs.replace(POLICY, protection=structs.replace(POLICY.protection, last_n_turns=last))
+    turns, row = run(counter, openai(*said), policy=rules)
     assert row.was_compressed
     assert sum(turn.text.startswith(quoting) for turn in turns) == 1
-    assert [turn.text for turn in turns[-3:]] == [text for _, text in said[-3:]]
+    assert [turn.text for turn in turns[-last:]][-3:] == [text for _, text in said[-last:]][-3:]
 
 
 def test_the_recorded_turn_goes_before_others_and_a_wrong_record_does_not_matter():
@@ -133,27 +138,11 @@ def test_a_smaller_summary_is_asked_for_where_nothing_else_is_left(counter: Toke
     assert_adds_up(counter, trajectory, POLICY, turns, row)
 
 
-@pytest.mark.parametrize(("known", "last"), [(False, 5), (True, 5), (True, 9)])
-def test_a_summary_in_a_longer_tail_is_updated_and_no_other_put_before_it(
-    counter: TokenCounter, known: bool, last: int
-):
-    summary, end = ("user", f"{SUMMARY} of what was done"), [("assistant", "word " * 20), ("user", "Go on.")] * 4
-    said = [("user", "go"), *[("assistant", "word " * 300)] * 3, summary, *(end if last > 5 else end[:4])]
-    row = openai(*said)
-    assert said.index(summary) == 4
-    if known:
-        record = {
-            "turn": 4,
-            "start": 4,
-            "end": 9,
-            "digest": "d",
-            "placement": "human",
-            "summarizer": "s",
-            "prompt": "1",
-        }
-        row = structs.replace(row, row={**row.row, "trajcompress": {**record, "updates": 0, "form": ""}})
+def test_a_summary_with_which_a_longer_tail_begins_is_updated_and_no_other_put_before_it(counter: TokenCounter):
+    summary, end = ("user", f"{SUMMARY} of what was done"), [("assistant", "word " * 20), ("user", "Go on.")] * 2
+    row = openai(("user", "go"), *[("assistant", "word " * 300)] * 3, summary, *end)
     rules = structs.replace(POLICY, target_max_tokens=700)
-    rules = structs.replace(rules, protection=structs.replace(rules.protection, last_n_turns=last))
+    rules = structs.replace(rules, protection=structs.replace(rules.protection, last_n_turns=5))
     turns, metrics = run(counter, row, Writer(lambda _: words(30)), rules)
     assert metrics.was_compressed
     assert sum(turn.text.count(SUMMARY_PREFIX) for turn in turns) == 1

@@ -51,11 +51,13 @@ def find_secrets(state: State) -> State:
 def _where_summaries_stand(turns: Sequence[Turn], layout: Layout, policy: Policy) -> Region:
     """Return where a turn may be a summary: after whoever spoke first, and up to that with which the tail begins.
 
-    There one stands where the tail was shorter when it was written.
+    There one stands where the tail was shorter when it was written; but the last turn of a person is theirs.
     """
     spoke = (index for index, turn in enumerate(turns) if turn.role != "system")
     start = next(spoke, 0) + 1 if policy.protection.first_human else 0
-    return Region(start, max(start, layout.middle.end + 1))
+    end = layout.middle.end
+    ends_later = any(turn.role == "user" and not turn.answers for turn in turns[end + 1 :])
+    return Region(start, max(start, end + ends_later))
 
 
 def _without(state: State, previous: PreviousSummary, policy: Policy) -> State:

@@ -39,16 +39,15 @@ def find_previous(
 ) -> PreviousSummary | None:
     """Find the previous summary of a row: the one in the turn that is known to hold it, else the first.
 
-    Outside ``within`` a turn of its own is no summary, unless it is known for one that stands behind: the first
-    request and the last turns are what somebody said, also where they begin with the prefix.
+    Outside ``within`` a turn of its own is no summary, whatever is known: the first request and the last turns are
+    what somebody said, also where they begin with the prefix.
     """
     order = list(range(len(turns)))
     if known is not None and 0 <= known < len(turns):
         order.insert(0, known)
     for index in order:
         found = read_summary(turns, index)
-        is_within = within is None or (within.start <= index and (index < within.end or index == known))
-        if found is not None and (is_within or not found.own_turn):
+        if found is not None and (not found.own_turn or within is None or within.start <= index < within.end):
             return found
     return None
 
