@@ -33,16 +33,36 @@ _RESULT_CHARS = 60_000
 
 
 class _Spoken:
-    """What a turn says: its words, and which of them follow each other."""
+    """What a turn says and passes to tools, as far as it is read; its words, and which of them follow each other."""
 
-    def __init__(self, text: str) -> None:
-        self.text, self.words = text, words_in_order(text)
-        self.pairs = set(pairwise(self.words))
+    def __init__(self, turn: Turn) -> None:
+        calls = () if turn.in_text else turn.calls
+        said = (turn.text, *(part for call in calls for part in (call.name, call.arguments)))
+        self.text = readable("\n".join(part[:_TURN_CHARS] for part in said)[: 2 * _TURN_CHARS])
+
+    @cached_property
+    def words(self) -> list[bytes]:
+        """Its words in their order."""
+        return words_in_order(self.text)
+
+    @cached_property
+    def pairs(self) -> set[tuple[bytes, bytes]]:
+        """Words that follow each other."""
+        return set(pairwise(self.words))
 
     @cached_property
     def spans(self) -> list[tuple[int, int]]:
         """Where each word begins and ends."""
         return [match.span() for match in _WORD.finditer(self.text)]
+
+    @cached_property
+    def lines_named(self) -> Sequence[str]:
+        """The numbers of lines that it names, of a few also those between."""
+        found: list[str] = []
+        for lines in _LINES.finditer(self.text):
+            first, last = int(lines[1]), int(lines[2] or lines[1])
+            found += map(str, range(first, last + 1) if last - first < _FEW_LINES else (first, last))
+        return found
 
 
 class LaterReader:
@@ -52,7 +72,7 @@ class LaterReader:
         """Take the turns of a row, or of a region."""
         self._turns = turns
         self._words: dict[int, dict[str, float]] = {}
-        self._spoken: dict[int, _Spoken] = {}
+        self._each: dict[int, _Spoken] = {}
         self._after: dict[int, Later] = {}
 
     def after(self, index: int) -> Later:
@@ -75,16 +95,19 @@ class LaterReader:
             said |= self._said(at)
         for word in self._said(acted).keys() & said.keys() if acted is not None else ():
             del said[word]
-        if acted is not None:  # what it looks for
-            said |= dict.fromkeys(_lines_named(_spoken(self._turns[acted])), STRONG)
-        before = _spoken(self._turns[acted]) if acted is not None else ""
+        before = ""
+        if acted is not None:
+            before = self._spoken(acted).text
+            said |= dict.fromkeys(self._spoken(acted).lines_named, STRONG)  # what it looks for
         shown = self._turns[index].text[:_RESULT_CHARS]
-        said_in = dict.fromkeys((*ahead, self._last))
-        for at in said_in:
-            if at not in self._spoken:
-                self._spoken[at] = _Spoken(_spoken(self._turns[at]))
-        as_it_stands = _said_as_in([self._spoken[at] for at in said_in], shown)[:_MOST_RUNS]
+        spoken = map(self._spoken, dict.fromkeys((*ahead, self._last)))
+        as_it_stands = _said_as_in(list(spoken), shown)[:_MOST_RUNS]
         return {**said, **dict.fromkeys((word for word in as_it_stands if word not in before), STRONG)}
+
+    def _spoken(self, index: int) -> _Spoken:
+        if index not in self._each:
+            self._each[index] = _Spoken(self._turns[index])
+        return self._each[index]
 
     @cached_property
     def _last(self) -> int:
@@ -104,9 +127,10 @@ class LaterReader:
         Another folder may be that from which they are named elsewhere.
         """
         if index not in self._words:
-            weighed = (word for word in telling_words(_spoken(self._turns[index])) if word[1] > PLAIN)
+            spoken = self._spoken(index)
+            weighed = (word for word in telling_words(spoken.text) if word[1] > PLAIN)
             found = self._words[index] = dict(islice(weighed, _MOST_WORDS))
-            found |= dict.fromkeys(_lines_named(_spoken(self._turns[index])), STRONG)
+            found |= dict.fromkeys(spoken.lines_named, STRONG)
             for path in [word for word in found if "/" in word]:
                 ends = path.split("/")[-_PATH_PARTS:]
                 if "." in ends[-1]:
@@ -133,19 +157,5 @@ def _runs(spoken: _Spoken, stands: Collection[tuple[bytes, bytes]]) -> Iterator[
         first = last
 
 
-def _lines_named(text: str) -> Iterator[str]:
-    """Yield the numbers of lines that a text names, of a few also those between."""
-    for lines in _LINES.finditer(text):
-        first, last = int(lines[1]), int(lines[2] or lines[1])
-        yield from map(str, range(first, last + 1) if last - first < _FEW_LINES else (first, last))
-
-
 def _is_named(end: str) -> bool:
     return "." in end or "/" in end
-
-
-def _spoken(turn: Turn) -> str:
-    """Return what a turn says and passes to tools, as far as it is read."""
-    calls = () if turn.in_text else turn.calls
-    said = (turn.text, *(part for call in calls for part in (call.name, call.arguments)))
-    return readable("\n".join(part[:_TURN_CHARS] for part in said)[: 2 * _TURN_CHARS])
