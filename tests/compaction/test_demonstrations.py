@@ -60,6 +60,18 @@ def test_else_its_end_goes_so_that_no_steps_join_that_never_met():
     assert tokens(whole) // 4 <= tokens(whole) - tokens(shorter) < tokens(whole) // 3
 
 
+def test_where_tokens_are_spread_unevenly_it_still_ends_within_its_beginning():
+    dense, sparse = "\n".join("§ " * 60 for _ in range(12)), "\n".join(["internationalization" * 40] * 40)
+    whole = f"{HEADING}\n{dense}\n{sparse}"
+    for share in (3, 4, 6):
+        shorter = cut(whole, tokens(whole) // share).text
+        (begins, *_), marks = MARK.split(shorter), MARK.findall(shorter)
+        assert whole.startswith(begins)
+        assert begins.startswith(HEADING)
+        assert marks == [f"{len(whole) - len(begins):,}"]
+        assert tokens(whole) - tokens(shorter) >= tokens(whole) // share
+
+
 def test_what_is_cut_behind_its_heading_counts_what_was_cut_before():
     once = cut(f"{HEADING}\n{STEPS}", 300).text
     (gone,) = MARK.findall(cut(once, 10**6).text)

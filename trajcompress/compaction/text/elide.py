@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TypeAlias
 
 from trajcompress.compaction.text.cut import cut
-from trajcompress.compaction.text.edges import before
 from trajcompress.compaction.text.middle import LEAST_CUT, cut_behind, useful_chars
 from trajcompress.facts.parts import Wanted
 from trajcompress.formats.rewrite import map_request, map_results
@@ -93,15 +92,12 @@ class _Elider:
         if not heading or len(text) <= LEAST_CHARS:
             return self.shorten(number, text)
         tokens = self._count(text)
-        shorter, end = text, len(text)
-        for _try in range(_TRIES):
-            missing = self.excess - tokens + self._count(shorter)
-            if missing <= 0:
-                break
-            end = before(text, end - max(missing * len(text) // max(tokens, 1), LEAST_CUT))
-            shorter = cut_behind(text, max(end, heading))
-        if self.excess > tokens * _MOST_OF_EXAMPLE:
-            shorter = cut_behind(text, heading)
+        low, high = heading, heading if self.excess > tokens * _MOST_OF_EXAMPLE else len(text)
+        while high - low > LEAST_CUT:
+            middle = (low + high) // 2
+            fits = tokens - self._count(cut_behind(text, middle)) >= self.excess
+            low, high = (middle, high) if fits else (low, middle)
+        shorter = cut_behind(text, max(text.rfind("\n", heading, low), heading))
         self.excess -= tokens - self._count(shorter)
         return shorter
 
