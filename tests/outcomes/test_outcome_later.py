@@ -12,6 +12,7 @@ from trajcompress.compaction.text.line import result_line
 from trajcompress.facts.next_turns import LaterReader
 from trajcompress.outcomes.action.actions import Action
 from trajcompress.outcomes.asked import Asked
+from trajcompress.outcomes.outcome import Reading
 from trajcompress.outcomes.repeated import Repeated
 from trajcompress.outcomes.steps import action_of
 from trajcompress.transcript.trajectory import ToolCall, Turn
@@ -224,6 +225,6 @@ def test_what_the_last_turn_reports_in_the_same_words_is_told_of_a_result_long_b
 
 def test_a_line_that_ends_with_a_semicolon_is_followed_by_no_second_one():
     printed = "".join(f"print $handle_{number};\n" for number in range(60))
-    told = result_line(printed, "cat", Asked(needed=["$handle_7", "$handle_50"]))
+    told = result_line(Reading(printed, Asked(needed=["$handle_7", "$handle_50"])), "cat")
     assert "$handle_50" in told
     assert ";;" not in told

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from msgspec.structs import replace
 from pruning import ASK, END
 from trajectories import read as read_row
 from trajectories import result
@@ -33,8 +34,10 @@ def read_structured(
 
 
 def result_line(text: str, name: str | None, *asked: Any, shortest: bool = False, **asked_besides: Any) -> str:
-    """The line of a result, asked in the same way."""
-    return line.result_line(text, name, Asked(*asked, **asked_besides), shortest=shortest)
+    """The line of a result, asked in the same way; what is taken is looked for, too."""
+    to_tell = Asked(*asked, **asked_besides)
+    to_tell = replace(to_tell, later={**to_tell.taken, **to_tell.later})
+    return line.result_line(outcome.Reading(text, to_tell), name, shortest=shortest)
 
 
 def said(printed: str, did: Turn | None = None, limit: int = 150) -> str:

@@ -26,6 +26,7 @@ _TURN_CHARS = 3_000
 _MOST_WORDS = 60
 _PATH_PARTS = 2
 _WORD, _DIGIT = late_re(r"[\w.@/-]+", re.ASCII), re.compile(rb"\d")
+_STANDS = re.compile(rb"\x01+")  # of a byte for each pair of words
 _LINES = late_re(r"\b[Ll]ines?\s{1,4}(\d{1,6})(?:\s{0,2}(?:-|–|to|and)\s{0,2}(\d{1,6}))?\b")
 _FEW_LINES = 8  # are told each
 _LEAST_WORDS, _MOST_RUNS = 4, 40
@@ -147,14 +148,11 @@ def _said_as_in(spoken: Sequence[_Spoken], result: str) -> list[str]:
 
 
 def _runs(spoken: _Spoken, stands: Collection[tuple[bytes, bytes]]) -> Iterator[str]:
-    words, first = spoken.words, 0
-    for last in range(1, len(words) + 1):
-        if last < len(words) and (words[last - 1], words[last]) in stands:
-            continue
-        many = last - first >= _LEAST_WORDS
-        if many or (last - first > 1 and any(map(_DIGIT.search, words[first:last]))):
+    words = spoken.words
+    for pairs in _STANDS.finditer(bytes(map(stands.__contains__, pairwise(words)))):
+        first, last = pairs.start(), pairs.end() + 1
+        if last - first >= _LEAST_WORDS or any(map(_DIGIT.search, words[first:last])):
             yield spoken.text[spoken.spans[first][0] : spoken.spans[last - 1][1]].rstrip(".-")
-        first = last
 
 
 def _is_named(end: str) -> bool:

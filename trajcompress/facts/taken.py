@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import chain, repeat
 
 from trajcompress.facts.forms import as_data, in_other_forms
 from trajcompress.facts.parts import Wanted
@@ -69,7 +69,7 @@ def _split(text: str) -> list[bytes]:
 
 def words_in_order(text: str) -> list[bytes]:
     """Return the words, names and paths of a text as they follow each other; what is not ASCII separates."""
-    return [token.strip(_EDGES) for token in _split(text)]
+    return list(map(bytes.strip, _split(text), repeat(_EDGES)))
 
 
 def telling_words(text: str) -> Iterator[tuple[str, float]]:
@@ -119,7 +119,7 @@ def words_taken(
         if results[index]:  # most of their words nobody takes up, so these are left out in one go
             tokens = _tokens(text)
             seen(index, tokens)
-            found = taken_up.intersection([token.strip(_EDGES) for token in tokens])
+            found = taken_up.intersection(map(bytes.strip, tokens, repeat(_EDGES)))
             for word in chain(map(bytes.decode, found), foreign.intersection(foreign_words(text)) if foreign else ()):
                 if index < said[word][0]:
                     told[word] = index
@@ -141,6 +141,7 @@ def _said_first(
 ) -> dict[str, tuple[int, float]]:
     """Return the words that the agent says before all others but results: where, and how much they tell."""
     said: set[str] = set()
+    read: set[bytes] = set()
     first: dict[str, tuple[int, float]] = {}
     for index, text in enumerate(texts):
         if results[index]:
@@ -148,7 +149,9 @@ def _said_first(
         tokens = _tokens(text)
         seen(index, tokens)
         tokens |= _tokens(" ".join(as_data(text, figures=agent[index])))
-        for word, weight in _telling(text, tokens):
+        new = [token for token in tokens if token not in read]  # most were said before
+        read.update(new)
+        for word, weight in _telling(text, new):
             if word not in said:
                 said.add(word)
                 if agent[index]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 from msgspec import Struct
@@ -15,14 +17,16 @@ from trajcompress.outcomes.contents import is_code, reads_markup
 from trajcompress.outcomes.echo import without_echo
 from trajcompress.outcomes.page import is_page, visible
 from trajcompress.outcomes.printed.later import lines_used
+from trajcompress.outcomes.printed.plain import Plain
 from trajcompress.outcomes.printed.screen import PAGE_CHARS, with_title
-from trajcompress.outcomes.printed.shown import listed, plain
+from trajcompress.outcomes.printed.shown import listed
 from trajcompress.outcomes.records.rest import Query
 from trajcompress.outcomes.records.structured import read_structured
 from trajcompress.outcomes.reported import Report, report_of
 from trajcompress.outcomes.telling import Telling
 from trajcompress.outcomes.text import clip, one_line, shorten, uncoloured, whole_sentences
 from trajcompress.outcomes.unwrap import unwrap
+from trajcompress.outcomes.used import Placed
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.text_protocols.feedback import nag_of
 
@@ -52,18 +56,54 @@ class Outcome(Struct, frozen=True):
 
 def read(text: str, asked: Asked) -> Outcome:
     """Read one result, as it stands in its turn."""
-    held = unwrap(text)
-    if (head := _last_head(held)) and held[head.end() :].strip():
-        return _answered(head, read(held[head.end() :], asked), {**asked.later, **asked.taken})
-    if nag := nag_of(held):
-        most = asked.most or asked.limit
-        return Outcome(whole_sentences(one_line(nag), most) or shorten(one_line(nag), asked.limit), failed=True)
-    body = without_echo(held, asked.action)
-    if len(body) <= _PARSED_CHARS and body[:1] in {"{", "["} and (data := _parsed(body)) is not None:
-        return _of_json(data, asked)
-    is_printed = bool(held or text.strip() or not text.strip(_BLANK))  # not of spaces that no shell prints
-    told = _of_printed(uncoloured(body).replace("\r\n", "\n"), asked, is_printed=is_printed)
-    return told if told.said or told.size else replace(told, size=f"{len(text):,} characters")
+    return Reading(text, asked).told(asked.limit, asked.most, asked.taken)
+
+
+class Reading:
+    """One result, as it stands in its turn: what it reports and shows is read once, however often it is told."""
+
+    def __init__(self, text: str, asked: Asked) -> None:
+        """Take a result, and what is to be told of it; how much room it has is said when it is told."""
+        self.text, self.asked = text, asked
+        self._held = unwrap(text)
+        head = _last_head(self._held)
+        self._head = head if head and self._held[head.end() :].strip() else None
+
+    def told(self, limit: int, most: int, taken: Wanted) -> Outcome:
+        """Tell it in so many characters, and in ``most`` where later turns take much of it: see :class:`Asked`."""
+        asked = replace(self.asked, limit=limit, most=most, taken=taken)
+        if self._head:
+            return _answered(self._head, self._answer.told(limit, most, taken), {**asked.later, **taken})
+        if self._nag:
+            return Outcome(whole_sentences(self._nag, most or limit) or shorten(self._nag, limit), failed=True)
+        if self._data is not None:
+            return _of_json(self._data, asked)
+        told = self._printed.told(asked)
+        return told if told.said or told.size else replace(told, size=f"{len(self.text):,} characters")
+
+    @cached_property
+    def _answer(self) -> Reading:
+        """What stands below the head of an answer by HTTP."""
+        return Reading(self._held[self._head.end() :] if self._head else self._held, self.asked)
+
+    @cached_property
+    def _nag(self) -> str:
+        return one_line(nag_of(self._held) or "")
+
+    @cached_property
+    def _body(self) -> str:
+        return without_echo(self._held, self.asked.action)
+
+    @cached_property
+    def _data(self) -> dict[str, Any] | list[Any] | None:
+        may_parse = len(self._body) <= _PARSED_CHARS and self._body[:1] in {"{", "["}
+        return _parsed(self._body) if may_parse else None
+
+    @cached_property
+    def _printed(self) -> _Printed:
+        text = self.text
+        is_printed = bool(self._held or text.strip() or not text.strip(_BLANK))  # not of spaces that no shell prints
+        return _Printed(uncoloured(self._body).replace("\r\n", "\n"), self.asked, is_printed=is_printed)
 
 
 def _last_head(text: str) -> re.Match[str] | None:
@@ -97,25 +137,55 @@ def _of_json(data: Any, asked: Asked) -> Outcome:
     return Outcome(*read_structured(data, query, asked.limit, asked.most))
 
 
-def _of_printed(printed: str, asked: Asked, *, is_printed: bool) -> Outcome:
-    """Read a text: what it reports, else what it lists, else what it shows, and what later turns use of it."""
-    whole = with_title(printed, asked.repeated, asked.needed)
-    body = clip(whole)
-    report, opened = report_of(body, whole, asked), _OPEN_FILE.search(body)
-    is_markup, lists = is_page(body) and not reads_markup(asked.action), report.listing or opened is not None
-    of_page = 0 if whole is printed else _room_for_page(asked.limit)
-    pieces, lined = report.pieces, []
-    if not pieces and (lists or is_code(asked.action)):
-        lined = listed(whole[:_PARSED_CHARS], asked.later)
-    if not (pieces or lined or lists) and is_printed:
-        pieces = plain(visible(body) if is_markup else body, asked, of_page=of_page)
-    room = replace(asked, limit=of_page or asked.limit, most=max(asked.most, of_page, asked.limit))
-    telling = Telling(whole, report, pieces, lined, room)
-    said = telling.first
-    if len(body) > len(said) and asked.wanted:
-        said = telling.with_used(visible(whole) if is_markup and not lined else whole)
-    size = "" if said and "\n" not in printed else _size(printed, report, opened)
-    return Outcome(said, size, report.failed, report.tests, opened[1] if opened else None)
+class _Printed:
+    """A text: what it reports, else what it lists, else what it shows."""
+
+    def __init__(self, printed: str, asked: Asked, *, is_printed: bool) -> None:
+        self._printed, self._asked, self._is_printed = printed, asked, is_printed
+        self._whole = with_title(printed, asked.repeated, asked.needed)
+        self._body = clip(self._whole)
+        self._is_page = self._whole is not printed
+        self._is_markup = is_page(self._body) and not reads_markup(asked.action)
+        self._opened = _OPEN_FILE.search(self._body)
+        self._reports: dict[bool, Report] = {}
+
+    def told(self, asked: Asked) -> Outcome:
+        """Tell it, and what later turns use of it."""
+        opened, report = self._opened, self._report(asked)
+        lists = report.listing or opened is not None
+        of_page = _room_for_page(asked.limit) if self._is_page else 0
+        pieces: Sequence[str] = report.pieces
+        may_list = not pieces and (lists or is_code(asked.action))
+        lined = self._lined if may_list else []
+        if not (pieces or lined or lists) and self._is_printed:
+            pieces = self._plain.within(asked.limit, of_page)
+        room = replace(asked, limit=of_page or asked.limit, most=max(asked.most, of_page, asked.limit))
+        telling = Telling(self._whole, report, pieces, lined, room)
+        said = telling.first
+        if len(self._body) > len(said) and asked.wanted:
+            said = telling.with_used(self._visible if self._is_markup and not lined else self._whole)
+        size = "" if said and "\n" not in self._printed else _size(self._printed, report, opened)
+        return Outcome(said, size, report.failed, report.tests, opened[1] if opened else None)
+
+    def _report(self, asked: Asked) -> Report:
+        """Return what is reported; where the whole has no room that is not all."""
+        is_long = len(self._body) > asked.limit
+        if is_long not in self._reports:
+            self._reports[is_long] = report_of(self._body, self._whole, asked)
+        return self._reports[is_long]
+
+    @cached_property
+    def _lined(self) -> Sequence[Placed]:
+        return listed(self._whole[:_PARSED_CHARS], self._asked.later)
+
+    @cached_property
+    def _visible(self) -> str:
+        return visible(self._whole)
+
+    @cached_property
+    def _plain(self) -> Plain:
+        shown = visible(self._body) if self._is_markup else self._body
+        return Plain(shown, self._asked, is_page=self._is_page)
 
 
 def _room_for_page(limit: int) -> int:

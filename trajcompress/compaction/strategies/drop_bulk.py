@@ -21,6 +21,7 @@ from trajcompress.compaction.text.runs import without_runs
 from trajcompress.formats.rewrite import map_results, result_texts
 from trajcompress.outcomes.action.actions import Action
 from trajcompress.outcomes.asked import Asked
+from trajcompress.outcomes.outcome import Reading
 from trajcompress.outcomes.steps import Calls, action_of, calls_of
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.tool_groups import Place, match_results
@@ -130,8 +131,8 @@ def _repeated(state: State, observed: Sequence[int], policy: Policy) -> dict[int
     known = calls_of(turns)
 
     @cache  # the same calls give the same results
-    def write(text: str, name: str | None, action: Action | None, label_chars: int) -> str:
-        return result_line(text, name, Asked(action), clean, label_chars=label_chars)
+    def reading(text: str, action: Action | None) -> Reading:
+        return Reading(text, Asked(action))
 
     called = cache(lambda index: _called(turns, calls.get(index), known))
     gave: dict[tuple[str, str] | str, str] = {}  # each call last, and all that are told alike
@@ -152,7 +153,8 @@ def _repeated(state: State, observed: Sequence[int], policy: Policy) -> dict[int
             # Where it is not clear which of the earlier results is meant, or to point to it takes about as long.
             more = _MORE_CHARS if len(result) <= SHORT_CHARS else 0
             most = len(line) + more if is_last else len(result)
-            own = (write(result, name, action, chars) for chars in (LONG_LABEL_CHARS, LABEL_CHARS))
+            read = reading(result, action)
+            own = (result_line(read, name, clean, label_chars=chars) for chars in (LONG_LABEL_CHARS, LABEL_CHARS))
             lines[index] = next((each for each in own if SAYS in each and len(each) <= most), line)
         differ.update(call for call in (ran, said) if gave.get(call, text) != text)
         gave[ran] = gave[said] = text

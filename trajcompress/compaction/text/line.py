@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from trajcompress.facts import facts_in
 from trajcompress.outcomes.action.actions import Action
-from trajcompress.outcomes.asked import FAILED_CHARS, SAID_CHARS, Asked
-from trajcompress.outcomes.outcome import read
+from trajcompress.outcomes.asked import FAILED_CHARS, SAID_CHARS
+from trajcompress.outcomes.outcome import Reading
 from trajcompress.outcomes.steps import label_of, without_folders
 from trajcompress.outcomes.text import harmless, one_line, shorten
 from trajcompress.redact import redact
@@ -45,9 +45,8 @@ Clean: TypeAlias = Callable[[str], str]
 
 
 def result_line(
-    text: str,
+    result: Reading,
     name: str | None,
-    asked: Asked,
     clean: Clean = without_secrets,
     *,
     shortest: bool = False,
@@ -57,18 +56,16 @@ def result_line(
     """Write the line of an observation that is cleared, with what later turns need of it, and take from it.
 
     Such as ``[read_file src/a.py → class Reader:; 212 lines, 8,031 characters]``. The ``shortest`` has what they need
-    and little else. The size is that of the ``whole`` result, where its text has lost its bulk. Of what is ``asked``
-    the room is that of a line.
+    and little else. The size is that of the ``whole`` result, where its text has lost its bulk.
     """
-    action, needed = asked.action, asked.needed
-    later = {**asked.taken, **asked.later}  # which lines tell most, also where only what is needed has room
-    taken = {} if shortest else asked.taken
+    action, needed = result.asked.action, result.asked.needed
+    taken = {} if shortest else result.asked.taken
     limit, label_chars = (_SHORTEST_CHARS, _SHORTEST_LABEL_CHARS) if shortest else (SAID_CHARS, label_chars)
     most = MOST_CHARS if taken else min(limit + _NEEDED_CHARS * len(needed), BRIEF_CHARS)
-    outcome = read(text, replace(asked, limit=limit, later=later, taken=taken, most=most))
+    outcome = result.told(limit, most, taken)
     said = _plain(without_folders(outcome.said, action), max(most, FAILED_CHARS), clean)
     said += _with(needed, said)
-    size = _size(whole or text, briefly=shortest and bool(said))
+    size = _size(whole or result.text, briefly=shortest and bool(said))
     ends = f"{SAYS}{said.rstrip(';')}; {size}]" if said else f": {size}]"
     room = max(LINE_CHARS - len(ends) - 1, LABEL_CHARS)
     return f"[{_label(action, name, min(room, label_chars), clean)}{ends}"

@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from trajcompress.compaction.text.edges import around, before, behind, heading, opening, whole_line
 from trajcompress.facts.parts import Part, Wanted, parts_with
-from trajcompress.outcomes.reports.errors import tally
+from trajcompress.outcomes.reports.errors import marks_any, tally
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.redact import redact
 
@@ -132,6 +132,11 @@ def _holds_secrets(text: str) -> bool:
     return redact(text).count > 0
 
 
+@lru_cache(maxsize=32)
+def _may_be_tallied(text: str) -> bool:
+    return marks_any(text)
+
+
 def useful_chars(text: str, keep: Wanted, most: int) -> int:
     """Return how long a text that is cut must stay to hold what is to be kept, of which so much counts."""
     kept = parts_with(text, keep, most - 2 * _LEAST_END, cost=MARK_CHARS)
@@ -161,7 +166,7 @@ def _mark(text: str, start: int, end: int) -> str:
     """Count what goes from one place to another, with what earlier marks there count, and what passed there."""
     earlier = [(number(mark[1]), len(mark[0])) for mark in _MARK.finditer(text, start, end)]
     gone = end - start + sum(count - length for count, length in earlier)
-    told = tally(text[start:end]) if end - start <= _TALLIED_CHARS else ""
+    told = tally(text[start:end]) if end - start <= _TALLIED_CHARS and _may_be_tallied(text) else ""
     return f"\n[… {gone:,} characters elided{', with ' if told else ''}{told} …]\n"
 
 

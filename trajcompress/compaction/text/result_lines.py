@@ -22,6 +22,7 @@ from trajcompress.facts.reading import readable
 from trajcompress.formats.rewrite import map_results, result_texts
 from trajcompress.outcomes.action.actions import Action
 from trajcompress.outcomes.asked import Asked
+from trajcompress.outcomes.outcome import Reading
 from trajcompress.outcomes.repeated import Repeated
 from trajcompress.outcomes.steps import action_of, calls_of
 from trajcompress.transcript.tool_groups import Place, match_results
@@ -81,6 +82,7 @@ class ResultLines:
         """
         self.turns, self.middle, self.needed, self._read = turns, middle, needed, read or turns
         self._texts_read: dict[int, Sequence[str]] = {}
+        self._readings: dict[Place, Reading] = {}  # for a line in full, then the shortest
         self._clean, self.ledger = clean, ledger
         self.quoted = ledger.quoted if ledger else _nothing_taken
         self._taken = ledger.taken if ledger else _nothing_taken
@@ -124,11 +126,19 @@ class ResultLines:
             most, ends = (BRIEF_CHARS, 0) if shortest else (MOST_CHARS, ENDS)
             if cut := excerpt(text, quoted, needed, most=most, ends=ends):
                 return cut
-        later, taken = self._later.after(index), self._taken(index)
-        asked = Asked(self._action(place), needed, repeated=self._repeated, later=later, taken=taken)
+        reading = self._readings.get(place) or self._readings.setdefault(place, self._reading(place, clean, needed))
         whole = self._as_read(index)[number] if self._read[index] is not self.turns[index] else None
-        line = result_line(clean, self.turns[index].name, asked, self._clean, shortest=shortest, whole=whole)
+        line = result_line(reading, self.turns[index].name, self._clean, shortest=shortest, whole=whole)
         return line if len(line) <= _MOST_LEFT * len(text) else text
+
+    def _reading(self, place: Place, clean: str, needed: Sequence[str]) -> Reading:
+        index = place[0]
+        taken = self._taken(index)
+        later = {
+            **taken,
+            **self._later.after(index),
+        }  # which lines tell most, also where only what is needed has room
+        return Reading(clean, Asked(self._action(place), needed, repeated=self._repeated, later=later, taken=taken))
 
     def _as_read(self, index: int) -> Sequence[str]:
         """Return the results of a turn that has lost their bulk, as they were read."""

@@ -306,6 +306,11 @@ def marked_passes(text: str) -> list[str]:
     return [f"{times} × {mark}" for mark, times in marks if times > 1]
 
 
+def marks_any(text: str) -> bool:
+    """Whether a text may mark anything as failed or as passed: where not, nor does any part of it."""
+    return holds_any(text, _MARKS) or holds_any(text, _PASS_MARKS)
+
+
 def tally(text: str) -> str:
     """Count what a script marks as failed and as passed, if it does so for several things."""
     marks = _by_mark(_failures(text)) + _passes(text)

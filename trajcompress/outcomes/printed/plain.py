@@ -1,0 +1,239 @@
+"""What an ordinary text shows, in a few of its own lines: no JSON, no error, no report of a test run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from trajcompress.facts.markup import unlinked
+from trajcompress.facts.next_turns import Later
+from trajcompress.outcomes.asked import Asked
+from trajcompress.outcomes.printed.furniture import telling_lines
+from trajcompress.outcomes.printed.known_forms import known_form
+from trajcompress.outcomes.printed.later import lines_used
+from trajcompress.outcomes.printed.matches import matches
+from trajcompress.outcomes.printed.odd_lines import odd_lines, rows_amid
+from trajcompress.outcomes.printed.reasons import own_lines
+from trajcompress.outcomes.printed.screen import LONG_CHARS, put_sentences, words_of
+from trajcompress.outcomes.printed.shown import FILE_COLUMNS, GOES_BETWEEN, tells
+from trajcompress.outcomes.printed.tree import in_tree
+from trajcompress.outcomes.repeated import Repeated
+from trajcompress.outcomes.text import LEAST_CHARS, one_line, shorten, whole_sentences
+from trajcompress.processes.late_patterns import holds_any, late_re
+
+_HEADER_CHARS = 60
+_MOST_USED = 2
+_CODE_CHARS = 120
+_BROWSES = late_re(r"brows|page|click|fill|submit|navigat|goto", re.IGNORECASE)
+_HEAD = late_re(r"\| ?head\b[^|\n]{0,20}\Z")
+_TIMES = late_re(
+    r"^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?[ \t]{1,4}", re.MULTILINE
+)
+_ROW_CHARS = 48
+_LEAST_LISTED = 4
+_ITEM = late_re(r"^([ \t]*)- (\w{1,40}): (\S[^\n]{0,80})\n\1  (\w{1,40}): (\S[^\n]{0,80})$", re.MULTILINE)
+_INNER = late_re(r"^([ \t]{0,80})(\w{1,40}):[ \t]{0,8}\n(\1[ \t]{1,8})(?=\w{1,40}:)", re.MULTILINE)
+_LEAST_ITEMS = 2
+_MENU = late_re(
+    r"^[ \t]{0,4}(?:AVAILABLE|[Aa]vailable|ADMISSIBLE|[Aa]dmissible|VALID|Valid|Possible|Legal|Allowed)"
+    r" (?:ACTIONS?|[Aa]ctions?|COMMANDS?|[Cc]ommands?|MOVES?|[Mm]oves?)\b[^\n:：]{0,40}[:：]",
+    re.MULTILINE,
+)
+_MENU_HINTS = ("ctions", "CTIONS", "ommands", "COMMANDS", "oves", "MOVES")
+
+
+def _without_menu(body: str) -> str:
+    """Drop what an environment says may be done next: that is not what came of an action."""
+    menu = _MENU.search(body, 1) if holds_any(body, _MENU_HINTS) else None
+    if menu is None or not body[: menu.start()].strip():
+        return body
+    end = body.find("\n\n", menu.end())
+    return body[: menu.start()] if end < 0 else f"{body[: menu.start()]}{body[end:]}"
+
+
+class Plain:
+    """An ordinary text: a short one is told in full, of a long one what is taken up, its first lines and its last.
+
+    Of one that nobody can read there is nothing to be said. It is read once, in however much room it is told.
+    """
+
+    def __init__(self, body: str, asked: Asked, *, is_page: bool) -> None:
+        """Take a text; the room that is asked for is no matter. ``is_page``: a browser shows it."""
+        self._body, self._asked, self._is_page = _without_menu(body), asked, is_page
+        self._is_blank = bool(body) and not any(char.isprintable() and char != " " for char in body)
+
+    def within(self, limit: int, page_limit: int = 0) -> list[str]:
+        """Return what is told in so many characters, of a page in those of its own limit."""
+        if self._is_blank:
+            return []
+        if len(self._body) <= limit:
+            short = unlinked(_without_header(self._body))
+            told = list(filter(None, map(one_line, short.splitlines()))) if self._is_page else [one_line(short)]
+            return told if any(told) else ["no output"]
+        return self._of_form or self._lines.within(page_limit or limit)
+
+    @cached_property
+    def _of_form(self) -> list[str]:
+        """What is told of a text that has a form of its own."""
+        body, asked = self._body, self._asked
+        repeated, later = asked.repeated, asked.later
+        if asked.kind == "read" and (found := matches(body, asked.action, later)):
+            return found
+        known = known_form(body) or in_tree(body, repeated, later) or _items(body, later)
+        return known or (_rows(body, repeated, later) if asked.kind == "run" and not self._is_page else [])
+
+    @cached_property
+    def _lines(self) -> _Lines:
+        action = self._asked.action
+        from_end = self._asked.kind == "run" and not self._is_page and not (action and _HEAD.search(action.target))
+        acted = self._asked.kind == "run" and not self._is_page
+        acted = acted or (action is not None and _BROWSES.search(action.name) is not None)
+        words = words_of(action.target) if self._is_page and action else None
+        return _lines_of(self._body, self._asked, from_end=from_end, acted=acted, words=words)
+
+
+def _rows(body: str, repeated: Repeated, later: Later) -> list[str]:
+    """Return the rows of a table amid a text, where none is unlike the others, and nothing is taken up."""
+    rows = rows_amid(body)
+    if not rows or lines_used(body, later, 1) or odd_lines(body):
+        return []
+    return [shorten(line, _ROW_CHARS) for line in telling_lines(rows.splitlines(), repeated)]
+
+
+def _without_header(body: str) -> str:
+    """Drop a first line that only announces what comes, and a last one behind which nothing does."""
+    first, _, rest = body.partition("\n")
+    before, _, last = rest.rstrip().rpartition("\n")
+    rest = before if last.endswith(":") and before.strip() else rest
+    if not tells(rest):  # nothing came
+        return f"{first}\n{rest}"
+    return rest if len(first) <= _HEADER_CHARS and first.rstrip().endswith(":") else body
+
+
+def _items(body: str, later: Later) -> list[str]:
+    """Return the first two values of each item of a YAML list, which name it; first where most of these is taken up.
+
+    Of those that are taken up also what else they have a list of, as tools have parameters.
+    """
+    found = list(_ITEM.finditer(body))
+    if len(found) < _LEAST_ITEMS or len({item.group(2, 4) for item in found}) > 1:
+        return []
+    ends = [*(item.start() for item in found[1:]), len(body)]
+    blocks = {(item[3], item[5]): body[item.end() : end] for item, end in zip(found, ends, strict=True)}
+    taken = {values: sum(value in later for value in values) for values in blocks}
+    said: list[str] = []
+    for values in sorted(blocks, key=lambda values: -taken[values]):
+        one, other = values if said else (f"{found[0][2]}: {values[0]}", f"{found[0][4]}: {values[1]}")
+        said.append(f"{one}, {other}{_listed_below(blocks[values]) if taken[values] else ''}")
+    return said
+
+
+def _listed_below(block: str) -> str:
+    """Name what an item of a YAML list has a list of."""
+    inner = _INNER.search(block)
+    if inner is None:
+        return ""
+    indent, lines = inner[3], block[inner.start(3) :].splitlines()
+    keys = (line.removeprefix(indent).partition(":")[0] for line in lines if line.startswith(indent))
+    return f"{GOES_BETWEEN}{inner[2]}: {shorten(', '.join(key for key in keys if key.isidentifier()), _CODE_CHARS)}"
+
+
+class _Lines(NamedTuple):
+    """Those of a text that tell something: the places of what is ``used``, and of what is ``shown`` besides.
+
+    What stands ``amid`` others is a paragraph: how it begins says little.
+    """
+
+    body: str
+    each: Sequence[str]
+    used: Sequence[int]
+    shown: Sequence[int]
+    amid: Collection[int]
+
+    def within(self, limit: int) -> list[str]:
+        """Return lines in their order, with marks where others go between."""
+        if not self.each:
+            return [f"…{shorten(one_line(self.body[-limit:]), limit - 1)}"]
+        chosen = _chosen(self, limit)
+        return [chosen[place] if place - 1 in {-1, *chosen} else f"… {chosen[place]}" for place in sorted(chosen)]
+
+
+def _lines_of(body: str, asked: Asked, *, from_end: bool, acted: bool, words: Collection[str] | None) -> _Lines:
+    """Return lines of a text in their order: what is taken up, what is odd in it, and how it begins and ends.
+
+    ``from_end``: its end says most. ``acted``: it came of something that was done, not of a look. ``words``: it says
+    what was done on a page that was asked for in such, then what that shows.
+    """
+    body = _without_columns(body)
+    taken_up = lines_used(body, asked.later, _MOST_USED)
+    odd = [one_line(line) for line in odd_lines(body, ran=acted)]
+    done = [] if words is None else [one_line(body.partition("\n")[0])]
+    kept = [*(one_line(each.line) for each in taken_up), *odd, *done]
+    lines = telling_lines(body.splitlines(), asked.repeated, with_last=from_end, kept=kept)
+    lines = own_lines(lines) if from_end else lines  # in a text it may be a sentence
+    last = len(lines) - 1
+    places = {line: place for place, line in enumerate(lines)}
+    used = []
+    for each in taken_up:
+        if (place := places.get(one_line(unlinked(each.line)))) is not None:
+            used.append(place)
+            lines[place] = _from_its_beginning(lines[place], one_line(unlinked(each.part)))
+    used += [places[line] for line in map(unlinked, odd) if line in places]
+    amid = [] if words is None or not lines else put_sentences(lines, words)
+    shown = (last, 0, last - 1) if from_end else (0, *(amid or (last, 1, 2)))
+    return _Lines(body, lines, used, [place for place in shown if 0 <= place <= last], amid)
+
+
+def _chosen(lines: _Lines, limit: int) -> dict[int, str]:
+    """Return what of some lines has room, by their places: of those that are used first, in whole sentences."""
+    each, used, amid = lines.each, lines.used, lines.amid
+    chosen: dict[int, str] = {}
+    wanted = list(dict.fromkeys((*used, *lines.shown)))
+    room = limit
+    for place in wanted:
+        if room < LEAST_CHARS:
+            break
+        share = min(room, max(limit * (2 if chosen else 3) // 5, LEAST_CHARS))  # the first says most
+        line = each[place]
+        told = whole_sentences(line, share) or (whole_sentences(line, room) if place in (*used, *amid) else "")
+        told = told if told == line or len(told) >= LEAST_CHARS else ""  # initials are no sentence
+        is_short = len(line) <= LONG_CHARS and place not in amid
+        if told or place in used or not chosen or is_short:
+            chosen[place] = told or shorten(line, share)
+            room -= len(chosen[place]) + 2
+    _lengthen(chosen, each, wanted, room)
+    return chosen
+
+
+def _lengthen(chosen: dict[int, str], lines: Sequence[str], wanted: Sequence[int], room: int) -> None:
+    """Give the room that is left to lines that were cut."""
+    for place in wanted:
+        if place in chosen and room > 0:
+            most = len(chosen[place]) + room
+            longer = _begun(lines[place], most)
+            if len(longer) > len(chosen[place]):
+                room -= len(longer) - len(chosen[place])
+                chosen[place] = longer
+
+
+def _without_columns(body: str) -> str:
+    """Return a log without the time that each of its lines begins with, a listing of files with their names alone."""
+    for columns in (_TIMES, FILE_COLUMNS):
+        if len(columns.findall(body)) > 2 * (body.count("\n") + 1) / 3:
+            return columns.sub("", body)
+    return body
+
+
+def _begun(line: str, most: int) -> str:
+    """Return the sentences that a line begins with; of a long list in words as much as has room."""
+    whole, cut = whole_sentences(line, most), shorten(line, most)
+    is_list = cut.count(", ") >= _LEAST_LISTED and "{" not in cut and "[" not in cut
+    return cut if not whole or (is_list and 2 * len(whole) < most) else whole
+
+
+def _from_its_beginning(line: str, part: str) -> str:
+    """Return a part of a line behind the first sentence of it, which says what it is about, if that is short."""
+    first = whole_sentences(line, _HEADER_CHARS)
+    return f"{first} {part}" if first not in {"", line} and not line.startswith(part) else part
