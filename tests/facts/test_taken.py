@@ -40,6 +40,10 @@ def test_figures_are_taken_from_where_they_were_rounded_from(said: str, figures:
         ("sold 48,213 of them", "quantity=48213", "48,213"),
         ('{"share": 0.45}', "That is 45 percent.", "0.45"),
         ('{"profitMargins": 0.063829996}', "A margin of 6.38%.", "0.063829996"),
+        ('{"changePercent": -2.359882}', "It lost 2.36% since.", "2.359882"),
+        ('{"bid": 205500.0, "ask": 206000.0}', "They bid ₩205,500 for it.", "205500.0"),
+        ('{"average": 6041.7695}', "On average 6,042 points.", "6041.7695"),
+        ('{"target": 230.0}', "The target is $230.", "230.0"),
     ],
 )
 def test_values_are_taken_from_where_they_stand_in_another_form(told: str, said: str, form: str):
@@ -53,6 +57,8 @@ def test_values_are_taken_from_where_they_stand_in_another_form(told: str, said:
         ('{"marketCap": 1158053095424, "shares": 1060}', "It is worth $1.06T."),
         ('{"share": 0.4501}', "That is 45%."),  # of few digits only what is exactly so
         ("a commit 48213abc, 148,213 of them", "quantity=48213"),
+        ('{"width": 230.4, "rest": 230.0}', "Line 230 is the one."),
+        ('{"width": 230.4}', "The target is $230."),
     ],
 )
 def test_other_values_are_not_taken_for_it(told: str, said: str):

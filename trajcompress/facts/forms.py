@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from trajcompress.facts.reading import mentions
@@ -18,8 +18,13 @@ _THOUSANDS = late_re(r",(?<=\d,)(?=\d{3}(?!\d))")  # a comma first, as it is sea
 _FIGURE = late_re(r"\d{1,12}(?:\.\d{1,4})?")
 _DECIMAL_IN = late_re(r"(?<![\w.])\d{1,18}\.\d{1,18}(?![\w.])", re.ASCII)
 _FIGURE_IN = late_re(r"(?<![\w.])\d{1,18}\.\d{1,18}(?![\w.])|(?<![\w.-])[1-9]\d{3,17}(?![\w.-])", re.ASCII)
+_CURRENCIES = "$€£¥₩₹"
+_WHOLE = late_re(
+    rf"[{_CURRENCIES}]\d{{2,3}}(?![\d.,]\d|\d)|[{_CURRENCIES}]?(?<![\d.,])\d{{1,3}}(?:,\d{{3}}){{1,4}}(?![\d.,]\d|\d)"
+)
+_PERCENT = 0.01
 _SCALES = {
-    **dict.fromkeys(("%", " %", " percent"), 0.01),
+    **dict.fromkeys(("%", " %", " percent"), _PERCENT),
     **dict.fromkeys(("K", "k", " thousand"), 1e3),
     **dict.fromkeys(("M", " million"), 1e6),
     **dict.fromkeys(("B", "bn", " billion", " bn"), 1e9),
@@ -66,14 +71,26 @@ def in_other_forms(
     for index, number, unit in _scaled(texts, digits):
         scale = _SCALES[unit]
         figures.setdefault((number, scale), index)
+        if scale == _PERCENT:  # data may have percentages as they are said
+            figures.setdefault((number, 1.0), index)
         sought.setdefault(number + unit, (index, [number + each for each in _SCALES if _SCALES[each] == scale]))
         digits.pop(number, None)
-    figures |= {(word, 1.0): index for word, index in digits.items() if "." in word and _FIGURE.fullmatch(word)}
+    whole = _whole_figures(texts[index] for index in sorted(set(digits.values())))
+    figures |= {
+        (word, 1.0): index
+        for word, index in digits.items()
+        if word in whole or ("." in word and _FIGURE.fullmatch(word))
+    }
     for word, index in untold.items():
         if len(sought) < _MOST_SOUGHT and (forms := _forms(word)):
             sought[word] = index, forms
     yield from _found_before(texts, results, sought)
     yield from _rounded_from(texts, results, figures)
+
+
+def _whole_figures(texts: Iterable[str]) -> set[str]:
+    """Return the figures without decimals that are said to measure something: of money, or long and in groups."""
+    return {found[0].lstrip(_CURRENCIES).replace(",", "") for text in texts for found in _WHOLE.finditer(text)}
 
 
 def _scaled(texts: Sequence[str], untold: Mapping[str, int]) -> Iterator[tuple[int, str, str]]:
@@ -119,7 +136,7 @@ def _rounded_from(
 ) -> Iterator[tuple[int, str]]:
     """Yield of which figure of the last result before it each figure that is ``said`` is a rounded one.
 
-    One of few digits is only what it is exactly, in another unit.
+    One of few digits is only what it is exactly, in another unit or without decimals.
     """
     wanted: dict[tuple[float, int], dict[str, list[tuple[str, float]]]] = {}  # by their units and decimals
     for number, scale in said:
@@ -135,14 +152,15 @@ def _rounded_from(
             for (scale, decimals), figures in wanted.items():
                 scaled = value / scale
                 for each in figures.get(f"{scaled:.{decimals}f}", ()):
-                    if index < said[each] and (_is_telling(each[0]) or (scale != 1 and _is_same(scaled, each[0]))):
+                    if index < said[each] and _is_telling(scaled, *each):
                         found[each] = index, match[0]
     yield from found.values()
 
 
-def _is_telling(number: str) -> bool:
-    return len(number.replace(".", "").lstrip("0")) >= _LEAST_DIGITS
-
-
-def _is_same(value: float, number: str) -> bool:
-    return abs(value - float(number)) < 1e-9 * value
+def _is_telling(value: float, number: str, scale: float) -> bool:
+    """Whether a figure tells of a value: it has digits enough, or is that in another unit or without its decimals."""
+    is_whole = scale == 1 and "." not in number
+    digits = len(number.replace(".", "").lstrip("0"))
+    if digits >= (_LEAST_GROUPED if is_whole else _LEAST_DIGITS):
+        return True
+    return (is_whole or scale != 1) and abs(value - float(number)) < 1e-9 * value
