@@ -29,6 +29,21 @@ def test_facts_looked_up_at_once_are_those_found_one_by_one(facts, text):
     assert facts_told(facts, text) == [fact for fact in facts if mentions(text, fact, is_told)]
 
 
+@pytest.mark.parametrize(
+    ("text", "fact", "stands"),
+    [
+        ("86,,30904,0.506892,104", "0.506892", True),
+        ("86,,30904,0.506892,104", "30904", True),
+        ("86,30904,2", "86", True),
+        ("sold 48,213 of them", "213", False),
+        ("sold 48,213 of them", "48", False),
+        ("on May 12,2013", "2013", True),
+    ],
+)
+def test_a_value_between_commas_is_no_part_of_a_number_in_groups(text: str, fact: str, stands: bool):
+    assert mentions(text, fact) is stands
+
+
 @pytest.mark.parametrize("filler", ["x ", "é ", "\ud800 ", "123\n"])
 def test_a_fact_is_found_wherever_it_stands_in_a_long_text(filler):
     for chars in range((1 << 16) - 12, (1 << 16) + 4, 3):  # searched so many characters at once

@@ -30,6 +30,7 @@ _WORD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01234567
 _TO_WORDS = bytes(byte if byte in _WORD else 32 for byte in range(256))
 _WORD_CHARS = frozenset(map(chr, _WORD))
 _JOINED = _WORD_CHARS | set("-.,")  # beside what may go on
+_FIRST_GROUP, _GROUP = late_re(r"(?<![\d.])\d{1,3}\Z"), late_re(r"\d{3}(?!\d)")  # of a long number
 
 
 class Said(NamedTuple):
@@ -140,7 +141,16 @@ def is_whole(text: str, start: int, end: int) -> bool:
     if text[end : end + 1] not in _JOINED and (start == 0 or text[start - 1] not in _JOINED):  # mostly
         return True
     before, after = text[max(start - 2, 0) : start], text[end : end + 2]
-    return not (_goes_on(text[start], before[-1:], before[:-1]) or _goes_on(text[end - 1], after[:1], after[1:]))
+    goes_back = _goes_on(text[start], before[-1:], before[:-1]) and (before[-1:] != "," or _groups(text, start - 1))
+    return not (
+        goes_back or (_goes_on(text[end - 1], after[:1], after[1:]) and (after[:1] != "," or _groups(text, end)))
+    )
+
+
+def _groups(text: str, comma: int) -> bool:
+    """Whether a comma parts the digits of one long number, and not one value from the next."""
+    first = _FIRST_GROUP.search(text, max(comma - 4, 0), comma)
+    return first is not None and _GROUP.match(text, comma + 1) is not None
 
 
 def is_told(text: str, start: int, end: int) -> bool:
