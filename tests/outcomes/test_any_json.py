@@ -53,6 +53,18 @@ def test_of_a_long_string_that_was_cut_off_what_is_there_is_told():
     assert "people solve 78.24 percent of them" in said
 
 
+@pytest.mark.parametrize("end", range(760, 840, 3))
+def test_json_in_a_protocol_s_result_is_told_by_its_values_wherever_both_were_cut_off(end):
+    page = 'The agent solves "14.41" percent.\nPeople solve 78.24 percent.\nIt is the first of its kind at M\u00fcnchen. '
+    held = {"meta": {"Producer": "pdfTeX 3.14"}, "papers": [{"source": "a.pdf", "pages": 22, "text": page * 9}]}
+    result = json.dumps({"_meta": None, "content": [{"type": "text", "text": json.dumps(held)}]}, indent=2)
+    cut = f"meta=None content=[TextContent(type='text', text={result!r}"[:end]
+    said = read(cut, None, later={"78.24": 4.0}, taken={"78.24": 4.0}, most=2_000).said
+    assert "papers=[(source=a.pdf, " in said
+    assert "People solve 78.24 percent." in said
+    assert "\\" not in said
+
+
 @given(VALUES_OF_JSON, st.integers(0, 400))
 @example({"a": 'b", "c": [1', "d": [2]}, 20)
 @example({"text": "of no use " * 30}, 210)

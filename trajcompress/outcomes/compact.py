@@ -15,6 +15,8 @@ _LONG_CHARS = 200
 _DEPTH = 5
 _TOKEN = late_re(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{},]', re.DOTALL)  # the last string may have no end
 _CLOSES = {"[": "]", "{": "}"}
+_HALF_ESCAPE = late_re(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?)?\Z")
+_ESCAPE_CHARS = 5
 
 
 def parse(text: str) -> Any:
@@ -27,6 +29,19 @@ def parse(text: str) -> Any:
     return text if may_be_deep and depth_of(value) > MAX_DEPTH else value
 
 
+def without_half_escape(text: str) -> str:
+    r"""Return the inside of a quoted string that was cut off without half an escape at its end.
+
+    >>> without_half_escape("caf\\u00")
+    'caf'
+    """
+    found = _HALF_ESCAPE.search(text, max(len(text) - _ESCAPE_CHARS, 0))
+    if found is None:
+        return text
+    before = text[: found.start()]
+    return text if (len(before) - len(before.rstrip("\\"))) % 2 else before
+
+
 def parse_cut(text: str) -> Any:
     """Parse JSON that was cut off, as harnesses do with long results, up to its last whole value; else give the text.
 
@@ -35,6 +50,7 @@ def parse_cut(text: str) -> Any:
     >>> parse_cut('{"ids": [1, 2], "users": [{"name": "Ann", "age": 3')
     {'ids': [1, 2], 'users': [{'name': 'Ann'}]}
     """
+    text = without_half_escape(text)
     inside: list[str] = []  # what closes the containers that are open
     end, closing, start, sign = 0, "", 0, ""
     for token in _TOKEN.finditer(text):

@@ -7,7 +7,7 @@ import json
 import re
 from typing import Any
 
-from trajcompress.outcomes.compact import parse
+from trajcompress.outcomes.compact import parse, parse_cut, without_half_escape
 from trajcompress.outcomes.reports.exits import exit_code
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.notes import without_notes
@@ -22,7 +22,6 @@ _NEXT = late_re(  # what harnesses ask for behind each result
 _ENDS, _END_CHARS = late_re(r"\nEnd of matches for [^\n]{1,600}\Z"), 700  # of SWE-agent's searches
 _NAMED_CHARS = 1_000_000  # of a result that names its tool, and holds one text
 _WRAPPED = late_re(r"TextContent\(type='text', text=('|\")")
-_INNER = late_re(r'"type":\s*"text",\s*"text":\s*"')
 _NAMED = late_re(r"\s{0,8}\{\s{0,8}\"(?:name|tool_call_id|role|id)\"\s{0,4}:")
 _FENCE, _PAIR = "```", 2
 _OPENED = late_re(  # what stands behind it else is the beginning of what was printed
@@ -109,17 +108,18 @@ def _of_step(data: Any) -> str:
 
 
 def _unquote(text: str, quote: str) -> str:
-    """Undo Python's quoting of a string; one that was cut stays readable."""
+    """Undo Python's quoting of a string, also of one that was cut off."""
     try:
-        return str(ast.literal_eval(f"{quote}{text.replace(chr(10), ' ')}{quote}"))
+        return str(ast.literal_eval(f"{quote}{without_half_escape(text.replace(chr(10), ' '))}{quote}"))
     except (ValueError, SyntaxError, MemoryError):
         return text.replace("\\n", "\n")
 
 
 def _content(text: str) -> str:
-    """Give the text parts of an MCP result, where it is one."""
+    """Give the text parts of an MCP result, where it is one, also where its end was cut off."""
     data = parse(text) if text[:1] == "{" else None
+    if isinstance(data, str):
+        data = parse_cut(text)
     if not isinstance(data, dict) or not isinstance(parts := data.get("content"), list):
-        cut = _INNER.search(text[:400])  # a result whose end was cut off is no JSON any more
-        return text[cut.end() :].replace("\\n", "\n").replace('\\"', '"') if cut else text
+        return text
     return "\n".join(str(part["text"]) for part in parts if isinstance(part, dict) and "text" in part) or text
