@@ -153,3 +153,31 @@ def test_a_record_that_is_needed_is_told_before_the_names_of_those_beside_it():
     cards = {f"card_{n}918{n}": {"source": "card", "amount": 100 + n} for n in range(9)}
     said = read(json.dumps({"id": 7, "cards": cards}), None, ["card_39183"], 60, most=100).said
     assert "card_39183=(source=card, amount=103)" in said
+
+
+def test_a_word_is_told_with_the_value_of_which_most_is_said_not_with_the_first_that_has_it():
+    page = "It came out in 2024 at a price of 18 euros. Another sentence says nothing to anybody who reads it. " * 3
+    paper = {"producer": "This is pdfTeX, Version 3.141592653-2.6 (TeX Live 2024) kpathsea 6.3.5", "year": 2024}
+    told, _, _ = read_structured({"info": paper, "text": page}, {"2024": 2.0}, 150, 170)
+    assert "year=2024" in told
+    assert "pdfTeX" not in told
+    told, _, _ = read_structured({"info": paper | {"year": 0}, "text": page}, {"2024": 2.0, "euros": 2.0}, 150, 170)
+    assert "It came out in 2024 at a price of 18 euros." in told
+    assert "pdfTeX" not in told
+
+
+def test_records_are_named_by_their_names_where_machines_know_them_by_long_numbers():
+    venues = [
+        {
+            "id": 5931226986 + number,
+            "name": f"Cafe {letter}",
+            "tags": {"open": f"Mo-Su 07:0{number}-19:00", "x": "-" * 60},
+        }
+        for number, letter in enumerate("ABCDEFGH")
+    ]
+    told, _, _ = read_structured(venues, {"07:03-19:00": 4.0}, 150, 300)
+    assert "(Cafe D, Mo-Su 07:03-19:00)" in told
+    assert "593122" not in told
+    alike = [each | {"name": "Unnamed"} for each in venues]
+    told, _, _ = read_structured(alike, {"07:03-19:00": 4.0}, 150, 300)
+    assert "(5931226989, Mo-Su 07:03-19:00)" in told

@@ -154,7 +154,10 @@ def _records_in(data: Any) -> list[dict[str, Any]]:
 
 def _which(failed: Sequence[Mapping[str, Any]], limit: int) -> list[str]:
     """Say for what reasons some records failed, and which did for each, as far as there is room."""
-    key = naming({key: item for key, item in failed[0].items() if key not in _STATUS and not WHY.search(key)})
+    plain = [
+        {key: item for key, item in each.items() if key not in _STATUS and not WHY.search(key)} for each in failed
+    ]
+    key = naming(plain)
     alike: dict[str, list[str]] = {}
     for record in failed:
         reason = next(iter(reasons_in(record)), "") or f"status {next(_refusals(record))}"

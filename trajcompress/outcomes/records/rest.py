@@ -32,7 +32,8 @@ _ADDRESS = late_re(  # of a page, of a person; what an object is known by to mac
     r"|-?\d{1,3}\.\d{5,}"
 )
 _SCORE = late_re(r"(?:^|[_.])(?:score|similarity|distance|rank|position|index|idx)$", re.IGNORECASE)
-_MACHINE = late_re(r"(?=[^\s]{0,40}\d)(?=[^\s]{0,40}[a-zA-Z])[0-9a-zA-Z_:-]{14,200}")
+_MACHINE = late_re(r"(?=[^\s]{0,40}\d)(?=[^\s]{0,40}[a-zA-Z])[0-9a-zA-Z_:-]{14,200}|\d{7,40}")
+_LOOKED_AT = 40  # records
 _STORED = late_re(r"(?:^|[_.])(?:created|updated|modified)(?:_?(?:at|on|time))?$", re.IGNORECASE)  # when a record was
 _KINDS = frozenset({"type", "kind", "object"})
 _ZONES = frozenset({"timeZone", "timezone", "tz"})
@@ -45,15 +46,24 @@ _DONE = frozenset({"ok", "success", "succeeded"})
 _SAYS_NOTHING = frozenset({"0", "0.0", "no", "false", "none", "null", "n/a", "unknown", "-"})
 
 
-def naming(record: Any) -> str | None:
-    """Return the key of what names a record: an id or a name, else its first value."""
+def naming(records: Sequence[Any]) -> str | None:
+    """Return the key of what names records side by side: an id or a name, else the first value of the first."""
     held = {
-        key: value for key, value in children(record) if isinstance(value, str | int) and not isinstance(value, bool)
+        key: value
+        for key, value in children(records[0])
+        if isinstance(value, str | int) and not isinstance(value, bool)
     }
     named = [key for key in held if NAMING.search(key)]
     plain = [key for key in named if not _MACHINE.fullmatch(str(held[key]))]  # what machines know it by says nothing
+    if plain != named:
+        plain = [key for key in plain if _tells_apart(key, records[:_LOOKED_AT])]
     telling = [key for key in held if key.rpartition(".")[2] not in _KINDS]
     return next(iter((*plain, *named, *telling, *held)), None)
+
+
+def _tells_apart(key: str, records: Sequence[Any]) -> bool:
+    """Whether records mostly differ in what they have under a key."""
+    return len({str(dict(children(record)).get(key)) for record in records}) * 2 > len(records)
 
 
 def cell(value: Any, most: int = _CELL_CHARS) -> str:
@@ -181,7 +191,7 @@ def _rank(key: str, item: Any, text: str, query: Query) -> int:
 def _tell_table(told: ToldValues, path: Path, value: Any, query: Query, room: int) -> None:
     """Tell of records that stand side by side what names them, then columns of which all have room."""
     rows = children(value)
-    name = naming(rows[0][1]) if isinstance(value, list) else None
+    name = naming(value) if isinstance(value, list) else None
     columns = _columns(path, rows, name)
     if not columns:
         _tell_items(told, path, [record for _, record in rows], query, room)

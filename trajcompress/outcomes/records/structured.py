@@ -21,6 +21,7 @@ from trajcompress.processes.late_patterns import late_re
 
 _SNIPPET_CHARS = 100  # of one value; of a longer one the sentences that later turns use
 _LEAST, _NEEDED = 1.5, 2 * STRONG  # what a word must tell to be looked for among values, and among keys
+_SAID_SHARE = 4  # of a value words make up so much that is said of it: its length divided by this
 _SCHEMA = frozenset({"type", "description"})
 _OF_FAILURE = frozenset({"status", "message", "msg", "reason", "detail", "details", "code", "success", "timestamp"})
 _REFUSED = late_re(r"reject|denied|refus|abort|cancel|declin|block|invalid|not[ _-]", re.IGNORECASE)
@@ -151,12 +152,20 @@ def _are_short(values: Sequence[Any]) -> bool:
     )
 
 
+class _Leaf(NamedTuple):
+    """A value that is no container: where it stands, and in which record."""
+
+    path: Path
+    text: str
+    row: Path | None
+
+
 def _used_of(data: Any, wanted: Wanted, limit: int) -> Iterator[_Used]:
     """Find the values of JSON that later turns use, and for a key that is needed its value."""
     left = {word: weight for word, weight in wanted.items() if weight >= _LEAST}
     waiting: list[tuple[Path, str, Any, Path | None]] = [((), "", data, None)]
-    size = 0
-    while waiting and left and size < limit:
+    leaves: list[_Leaf] = []
+    while waiting and left:
         path, key, value, row = waiting.pop()
         named = bool(key) and left.get(key, 0.0) >= _least_of(value)
         if named:
@@ -175,18 +184,41 @@ def _used_of(data: Any, wanted: Wanted, limit: int) -> Iterator[_Used]:
                 [((*path, at), name, item, (*path, at) if among else row) for at, (name, item) in inside]
             )
         elif value is not None:
-            text = str(value)
-            if told := [word for word in left if word in text and mentions(text, word)]:
-                lines = [text]
-                if len(text) > _SNIPPET_CHARS:
-                    here = {word: wanted[word] for word in wanted if word in text}
-                    room = limit - size - LEAST_CHARS
-                    lines = [text[start:end] for start, end in parts_with(text, here, room, cost=3)]
-                needed = any(left[word] >= _NEEDED for word in told)
-                left = {word: weight for word, weight in left.items() if word not in told}
-                if lines:
-                    size += sum(map(len, lines))
-                    yield _Used(path, " … ".join(one_line(shown_text(line)) for line in lines), needed, row)
+            leaves.append(_Leaf(path, str(value), row))
+    yield from _used_among(leaves, left, wanted, limit)
+
+
+def _used_among(leaves: Sequence[_Leaf], left: Wanted, wanted: Wanted, limit: int) -> Iterator[_Used]:
+    """Find which values later turns use; a word that several have is told with that which is said the most of."""
+    size = 0
+    for leaf, words in _ranked(leaves, left):
+        if size >= limit:
+            break
+        told = [word for word in words if word in left]
+        if not told:
+            continue
+        lines = [leaf.text]
+        if len(leaf.text) > _SNIPPET_CHARS:
+            here = {word: wanted[word] for word in wanted if word in leaf.text}
+            room = limit - size - LEAST_CHARS
+            lines = [leaf.text[start:end] for start, end in parts_with(leaf.text, here, room, cost=3)]
+        needed = any(left[word] >= _NEEDED for word in told)
+        left = {word: weight for word, weight in left.items() if word not in told}
+        if lines:
+            size += sum(map(len, lines))
+            yield _Used(leaf.path, " … ".join(one_line(shown_text(line)) for line in lines), needed, leaf.row)
+
+
+def _ranked(leaves: Sequence[_Leaf], left: Wanted) -> Sequence[tuple[_Leaf, Sequence[str]]]:
+    """Return values with the words that they have, first those of which most is said, then by how much that tells."""
+    everything = "\n".join(leaf.text for leaf in leaves)
+    present = [word for word in left if word in everything]
+    found = []
+    for leaf in leaves if present else ():
+        if words := [word for word in present if word in leaf.text and mentions(leaf.text, word)]:
+            said = sum(map(len, words)) * _SAID_SHARE >= len(leaf.text)
+            found.append((not said, -sum(left[word] for word in words), leaf, words))
+    return [(leaf, words) for _, _, leaf, words in sorted(found, key=lambda each: each[:2])]
 
 
 def _tell_used(told: ToldValues, data: Any, wanted: Wanted, most: int) -> Sequence[Path]:
@@ -201,8 +233,8 @@ def _tell_used(told: ToldValues, data: Any, wanted: Wanted, most: int) -> Sequen
             continue
         path = used.row[:-1]
         if path not in tables:
-            label, first = told.items(path)[0]
-            tables[path] = _Table({}, {}, None if label else naming(first), {})
+            records = told.items(path)
+            tables[path] = _Table({}, {}, None if records[0][0] else naming([each for _, each in records]), {})
         table = tables[path]
         if used.path == used.row:
             table.rows[used.row] = used.text
