@@ -55,7 +55,7 @@ def test_of_a_long_string_that_was_cut_off_what_is_there_is_told():
 
 @pytest.mark.parametrize("end", range(760, 840, 3))
 def test_json_in_a_protocol_s_result_is_told_by_its_values_wherever_both_were_cut_off(end):
-    page = 'The agent solves "14.41" percent.\nPeople solve 78.24 percent.\nIt is the first of its kind at M\u00fcnchen. '
+    page = 'The agent solves "14.41" percent.\nPeople solve 78.24 percent.\nIt is the first at M\u00fcnchen. '
     held = {"meta": {"Producer": "pdfTeX 3.14"}, "papers": [{"source": "a.pdf", "pages": 22, "text": page * 9}]}
     result = json.dumps({"_meta": None, "content": [{"type": "text", "text": json.dumps(held)}]}, indent=2)
     cut = f"meta=None content=[TextContent(type='text', text={result!r}"[:end]

@@ -48,11 +48,9 @@ _SAYS_NOTHING = frozenset({"0", "0.0", "no", "false", "none", "null", "n/a", "un
 
 def naming(records: Sequence[Any]) -> str | None:
     """Return the key of what names records side by side: an id or a name, else the first value of the first."""
-    held = {
-        key: value
-        for key, value in children(records[0])
-        if isinstance(value, str | int) and not isinstance(value, bool)
-    }
+    values = children(records[0])
+    held = {key: value for key, value in values if isinstance(value, str | int) and not isinstance(value, bool)}
+    held = {key: value for key, value in held.items() if len(str(value)) <= _VALUE_CHARS} or held  # prose is no name
     named = [key for key in held if NAMING.search(key)]
     plain = [key for key in named if not _MACHINE.fullmatch(str(held[key]))]  # what machines know it by says nothing
     if plain != named:

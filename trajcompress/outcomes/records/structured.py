@@ -210,15 +210,15 @@ def _used_among(leaves: Sequence[_Leaf], left: Wanted, wanted: Wanted, limit: in
 
 
 def _ranked(leaves: Sequence[_Leaf], left: Wanted) -> Sequence[tuple[_Leaf, Sequence[str]]]:
-    """Return values with the words that they have, first those of which most is said, then by how much that tells."""
+    """Return values with the words that they have, last those of which hardly more is said than one word."""
     everything = "\n".join(leaf.text for leaf in leaves)
     present = [word for word in left if word in everything]
     found = []
     for leaf in leaves if present else ():
         if words := [word for word in present if word in leaf.text and mentions(leaf.text, word)]:
             said = sum(map(len, words)) * _SAID_SHARE >= len(leaf.text)
-            found.append((not said, -sum(left[word] for word in words), leaf, words))
-    return [(leaf, words) for _, _, leaf, words in sorted(found, key=lambda each: each[:2])]
+            found.append((0 if said else 1 if len(words) > 1 else 2, leaf, words))
+    return [(leaf, words) for _, leaf, words in sorted(found, key=lambda each: each[0])]
 
 
 def _tell_used(told: ToldValues, data: Any, wanted: Wanted, most: int) -> Sequence[Path]:
