@@ -311,3 +311,24 @@ def test_with_strict_a_row_is_over_only_where_nothing_helps(
     event(f"{row.outcome} {row.reason}")
     if not lenient.still_over_limit and not rules.clear_observations:
         assert row == lenient
+
+
+def test_of_json_that_would_lose_what_is_used_the_line_is_left_and_of_a_text_what_the_cut_keeps(
+    counter: TokenCounter,
+):
+    fields = {f"field{number}": f"{number * 7919 % 100000}.{number:03}" for number in range(300)}
+    end = {
+        "role": "assistant",
+        "content": "Of them " + ", ".join(fields[f"field{number}"] for number in range(20, 280, 5)) + " matter.",
+    }
+    rules = replace(STRICT, target_max_tokens=2_400)
+    wrapped = f"meta=None content=[TextContent(type='text', text={json.dumps(fields)!r}, annotations=None)]"
+    turns, row = run(counter, read([ASK, call(), result(text=wrapped), end]), policy=rules)
+    assert (row.reason, row.turns_elided, row.still_over_limit) == ("elided", 1, False)
+    assert turns[2].text.startswith("[read_file → ")
+    assert all(f"field{number}={fields[f'field{number}']}" in turns[2].text for number in range(20, 280, 5))
+    assert "field21=" not in turns[2].text
+    listed = "\n".join(f"{name} {value}" for name, value in fields.items())
+    turns, row = run(counter, read([ASK, call(), result(text=2 * listed), end]), policy=rules)
+    assert turns[2].text.startswith("field0 0.000\n")
+    assert " characters elided" in turns[2].text

@@ -191,3 +191,9 @@ def test_of_answers_by_http_that_lead_to_each_other_the_last_is_told():
     for times in (1, 5_000):
         told = outcome(moved * times + last, "bash", command="curl -siL https://a.example/v1")
         assert (told.failed, told.said) == (True, "404 Not Found; no such room")
+
+
+def test_of_a_file_that_is_none_of_text_the_lines_are_told_that_can_be_read():
+    held = "".join(f"\x14\x00\x06\x08 U]{chr(600 + number)}\x01\x14iM\x1e^ data{number}\n" for number in range(40))
+    said = read(f"sales.xlsx: 12 sheets\n{held}[read 49 lines]").said
+    assert said == "sales.xlsx: 12 sheets [read 49 lines]"

@@ -38,6 +38,8 @@ _HTTP_HEAD = late_re(  # of an answer whose body stands below
 )
 _LEAST_ERROR = "400"
 _BLANK = " \t\r\n"
+_CONTROL = late_re(r"[\x01-\x06\x10-\x1a\x1c-\x1f]")  # what no program prints between words
+_LEAST_CONTROLS = 3
 
 
 class Outcome(Struct, frozen=True):
@@ -96,14 +98,22 @@ class Reading:
 
     @cached_property
     def _data(self) -> dict[str, Any] | list[Any] | None:
-        may_parse = len(self._body) <= _PARSED_CHARS and self._body[:1] in {"{", "["}
-        return _parsed(self._body) if may_parse else None
+        return _parsed(self._body)
 
     @cached_property
     def _printed(self) -> _Printed:
         text = self.text
         is_printed = bool(self._held or text.strip() or not text.strip(_BLANK))  # not of spaces that no shell prints
-        return _Printed(uncoloured(self._body).replace("\r\n", "\n"), self.asked, is_printed=is_printed)
+        printed = _without_binary(uncoloured(self._body).replace("\r\n", "\n"))
+        return _Printed(printed, self.asked, is_printed=is_printed)
+
+
+def _without_binary(text: str) -> str:
+    """Return a text without the lines that nobody can read, as of a file that is none of text."""
+    if _CONTROL.search(text) is None:
+        return text
+    lines = text.split("\n")
+    return "\n".join(line for line in lines if len(_CONTROL.findall(line)) < _LEAST_CONTROLS)
 
 
 def _last_head(text: str) -> re.Match[str] | None:
@@ -122,8 +132,15 @@ def _answered(head: re.Match[str], body: Outcome, later: Wanted) -> Outcome:
     return replace(body, said="; ".join(filter(None, (*told, body.said))), failed=body.failed or failed)
 
 
+def is_data(text: str) -> bool:
+    """Whether a result, as it stands in its turn, is JSON, maybe with its end cut off."""
+    return _parsed(unwrap(text)) is not None
+
+
 def _parsed(body: str) -> dict[str, Any] | list[Any] | None:
     """Return the JSON that a result is, or was before its end was cut off."""
+    if len(body) > _PARSED_CHARS or body[:1] not in {"{", "["}:
+        return None
     found = (data for reads in (parse, parse_cut) if isinstance(data := reads(body), dict | list))
     return next(found, None)
 

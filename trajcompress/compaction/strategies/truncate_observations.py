@@ -10,6 +10,7 @@ from trajcompress.compaction.order import recent_observations, stays_over, trunc
 from trajcompress.compaction.policy import NOTHING_TO_DO, Asking, Policy, Skip
 from trajcompress.compaction.state import Splice, State
 from trajcompress.compaction.text import elide_results
+from trajcompress.compaction.text.result_lines import all_lines
 from trajcompress.compaction.text.truncate import name_in_marks, truncate_until
 from trajcompress.compaction.verify import splice_again, with_all_facts
 from trajcompress.facts.ledger import FactLedger
@@ -49,6 +50,7 @@ def truncate_giants(state: State, policy: Policy) -> Asking[State | Skip]:
         cache(state.counter.count_text),
         lambda index: ledger.wanted(index, needed.get(index, ())),
         least=_GIANT_CHARS,
+        lines=cache(lambda: all_lines(ledger, needed)),
     )
     turns = name_in_marks(cut, state.turns, needed)
     changed = frozenset(index for index in giants if turns[index] is not state.turns[index])

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import partial
 from typing import TypeAlias
 
 from trajcompress.compaction.text.cut import cut
 from trajcompress.compaction.text.middle import LEAST_CUT, cut_behind, useful_chars
+from trajcompress.compaction.text.result_lines import ResultLines
 from trajcompress.facts.parts import Wanted
+from trajcompress.facts.reading import mentions, readable
 from trajcompress.formats.rewrite import map_request, map_results
 from trajcompress.transcript.observations import demonstration_heading, is_request
 from trajcompress.transcript.trajectory import Turn
@@ -38,8 +41,11 @@ def elide_results(
     *,
     requests: Collection[int] = (),
     least: int = 0,
+    lines: Callable[[], ResultLines] | None = None,
 ) -> tuple[Turn, ...]:
     """Cut the middle out of long tool results, each no more than needed.
+
+    Of JSON its line is left where that tells more of what later turns take from it.
 
     Only results change, and ``requests`` where there are some: no other words of the user, none of the assistant, and
     nothing else in the turn of the last request. As many turns come back, a turn that was not cut as the same object;
@@ -53,8 +59,9 @@ def elide_results(
         keep: says what of a turn is to stay where it stands; nobody asks of a turn that need not be cut.
         requests: those of ``indexes`` that are a person's, and may be cut all the same.
         least: characters that are left of each besides what is to stay, whether that is enough or not.
+        lines: makes the lines of the results; where they are not given, all are cut.
     """
-    elider = _Elider(excess, count, least)
+    elider = _Elider(excess, count, least, lines if keep else None)
     after = list(turns)
     last_request = _last_request(turns)
     indexes = sorted(indexes, key=lambda index: len(turns[index].text) <= SHORT_CHARS)
@@ -69,19 +76,35 @@ def elide_results(
             elif after[index].example:
                 after[index] = map_results(after[index], elider.shorten_example)
             elif index != last_request:
-                after[index] = map_results(after[index], elider.shorten)
+                after[index] = map_results(after[index], partial(elider.shorten_result, index))
     return tuple(after)
 
 
 class _Elider:
     """Cuts results one after the other until what is in excess has gone."""
 
-    def __init__(self, excess: int, count: Callable[[str], int], least: int = 0) -> None:
+    def __init__(
+        self, excess: int, count: Callable[[str], int], least: int, lines: Callable[[], ResultLines] | None
+    ) -> None:
         self.excess = excess
+        self._lines = lines
         self._least = least
         self._count = count
         self.keep: Wanted = {}
         self.spares_useful = False
+
+    def shorten_result(self, index: int, number: int, text: str) -> str:
+        """Cut a result; of JSON leave its line instead where that tells more of what is used."""
+        excess = self.excess
+        cut_short = self.shorten(number, text)
+        if cut_short == text or self._lines is None:
+            return cut_short
+        lines = self._lines()
+        line, taken = lines.line_of_data(index, number, shortest=not self.spares_useful), lines.taken(index)
+        if len(line) >= len(cut_short) or _told_of(taken, line) <= _told_of(taken, cut_short):
+            return cut_short
+        self.excess = excess - self._count(text) + self._count(line)
+        return line
 
     def shorten(self, _: int, text: str) -> str:
         return self._shorten(text, max(LEAST_CHARS, self._least))
@@ -123,6 +146,12 @@ class _Elider:
             return text
         self.excess -= freed
         return shorter
+
+
+def _told_of(wanted: Wanted, text: str) -> float:
+    """Say how much of what is wanted a text tells."""
+    text = readable(text)
+    return sum(weight for word, weight in wanted.items() if mentions(text, word))
 
 
 def _last_request(turns: Sequence[Turn]) -> int | None:

@@ -22,7 +22,7 @@ from trajcompress.facts.reading import readable
 from trajcompress.formats.rewrite import map_results, result_texts
 from trajcompress.outcomes.action.actions import Action
 from trajcompress.outcomes.asked import Asked
-from trajcompress.outcomes.outcome import Reading
+from trajcompress.outcomes.outcome import Reading, is_data
 from trajcompress.outcomes.repeated import Repeated
 from trajcompress.outcomes.steps import action_of, calls_of
 from trajcompress.transcript.tool_groups import Place, match_results
@@ -85,7 +85,7 @@ class ResultLines:
         self._readings: dict[Place, Reading] = {}  # for a line in full, then the shortest
         self._clean, self.ledger = clean, ledger
         self.quoted = ledger.quoted if ledger else _nothing_taken
-        self._taken = ledger.taken if ledger else _nothing_taken
+        self.taken = ledger.taken if ledger else _nothing_taken
         self._later = ledger.later if ledger else LaterReader(turns)
         self._calls = calls = {
             match.result: match.call
@@ -115,6 +115,11 @@ class ResultLines:
         turn = map_results(self.turns[index], partial(self.line, index, shortest=True))
         return turn if len(turn.text) < len(now.text) else now
 
+    def line_of_data(self, index: int, number: int, *, shortest: bool = False) -> str:
+        """Return the line of a result that is JSON, or its text where that is shorter; of any other nothing."""
+        text = next(iter(result_texts(self.turns[index])[number:]), "")
+        return self.line(index, number, text, shortest=shortest) if is_data(text) else ""
+
     def line(self, index: int, number: int, text: str, *, shortest: bool = False) -> str:
         """Return the text, or a line where that is shorter."""
         if len(text) <= LONG_CHARS or is_line(text):
@@ -133,11 +138,9 @@ class ResultLines:
 
     def _reading(self, place: Place, clean: str, needed: Sequence[str]) -> Reading:
         index = place[0]
-        taken = self._taken(index)
-        later = {
-            **taken,
-            **self._later.after(index),
-        }  # which lines tell most, also where only what is needed has room
+        taken = self.taken(index)
+        # What is taken tells which lines say most, also where only what is needed has room.
+        later = {**taken, **self._later.after(index)}
         return Reading(clean, Asked(self._action(place), needed, repeated=self._repeated, later=later, taken=taken))
 
     def _as_read(self, index: int) -> Sequence[str]:
@@ -149,3 +152,9 @@ class ResultLines:
     def _action(self, place: Place) -> Action | None:
         call = self._calls.get(place)
         return action_of(self.turns[call[0]], call[1], self._known) if call else None
+
+
+def all_lines(ledger: FactLedger, needed: Mapping[int, Sequence[str]]) -> ResultLines:
+    """Return the lines of all results of a row, which tell what of each is ``needed`` and what is taken from it."""
+    turns = ledger.turns
+    return ResultLines(turns, Region(0, len(turns)), lambda index: needed.get(index, ()), ledger=ledger)

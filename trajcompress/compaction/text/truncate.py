@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from trajcompress.compaction.text import elide_results, name_in_mark
 from trajcompress.compaction.text.elide import Keep
+from trajcompress.compaction.text.result_lines import ResultLines, all_lines
 from trajcompress.facts import brief, facts_in, words_around
 from trajcompress.facts.count import FactCount
 from trajcompress.facts.ledger import FactLedger
@@ -97,7 +98,8 @@ def truncate_until(
     def keep(index: int) -> Wanted:
         return ledger.wanted(index, told.get(index, ()))
 
-    cutter = _Cutter(turns, may_change, requests, ledger, cleared, count, build, room)
+    lines = cache(lambda: all_lines(ledger, told))
+    cutter = _Cutter(turns, may_change, requests, ledger, cleared, count, build, room, lines)
     tries = cutter.tries(tokens - room, _ways(keep, may_lose))
     return next((each for each in tries if each.built.tokens <= room), None)
 
@@ -121,6 +123,7 @@ class _Cutter(Struct, Generic[T], frozen=True):
     count: Callable[[str], int]
     build: Callable[[tuple[Turn, ...]], T]
     room: int
+    lines: Callable[[], ResultLines]
 
     def tries(self, excess: int, ways: Iterable[tuple[bool, Keep | None]]) -> Iterator[Truncated[T]]:
         """Yield what is tried, in each way with more and more that goes, until nothing is cut."""
@@ -144,7 +147,9 @@ class _Cutter(Struct, Generic[T], frozen=True):
                     break
 
     def _cut(self, tokens: int, staying: Keep | None) -> tuple[Turn, ...]:
-        return elide_results(self.turns, self.may_change, tokens, self.count, staying, requests=self.requests)
+        return elide_results(
+            self.turns, self.may_change, tokens, self.count, staying, requests=self.requests, lines=self.lines
+        )
 
     def _needed(self, changed: frozenset[int]) -> dict[int, list[str]]:
         """Return what later turns need of turns that are cut; what a cleared one told, too, if its line does not."""
