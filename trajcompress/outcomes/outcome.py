@@ -20,6 +20,7 @@ from trajcompress.outcomes.printed.later import lines_used
 from trajcompress.outcomes.printed.plain import Plain
 from trajcompress.outcomes.printed.screen import PAGE_CHARS, with_title
 from trajcompress.outcomes.printed.shown import listed
+from trajcompress.outcomes.printed.tuples import tell_tuples
 from trajcompress.outcomes.records.rest import Query
 from trajcompress.outcomes.records.structured import read_structured
 from trajcompress.outcomes.reported import Report, report_of
@@ -80,6 +81,10 @@ class Reading:
             return Outcome(whole_sentences(self._nag, most or limit) or shorten(self._nag, limit), failed=True)
         if self._data is not None:
             return _of_json(self._data, asked)
+        words = {**asked.later, **asked.wanted}
+        rows, number = tell_tuples(self._body, words, limit, most) if len(self._body) > limit else ("", 0)
+        if rows:
+            return Outcome(rows, f"{number} items")
         told = self._printed.told(asked)
         return told if told.said or told.size else replace(told, size=f"{len(self.text):,} characters")
 
