@@ -81,10 +81,10 @@ class Reading:
             return Outcome(whole_sentences(self._nag, most or limit) or shorten(self._nag, limit), failed=True)
         if self._data is not None:
             return _of_json(self._data, asked)
-        words = {**asked.later, **asked.wanted}
-        rows, number = tell_tuples(self._body, words, limit, most) if len(self._body) > limit else ("", 0)
-        if rows:
-            return Outcome(rows, f"{number} items")
+        if self._body.startswith("[(") and len(self._body) > limit:
+            rows, number = tell_tuples(self._body, {**asked.later, **asked.wanted}, limit, most)
+            if rows:
+                return Outcome(rows, f"{number} items")
         told = self._printed.told(asked)
         return told if told.said or told.size else replace(told, size=f"{len(self.text):,} characters")
 
