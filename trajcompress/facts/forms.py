@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from trajcompress.facts.reading import mentions
@@ -14,14 +14,14 @@ _MOST_FIGURES = 20_000  # of a result that are looked at
 _ENCODED_CHARS = 40  # as of keys and encoded data, which may stand in a result with something else joined to them
 _LEAST_DIGITS = 3  # that a rounded figure is known by
 _LEAST_GROUPED = 4  # digits that are written with a comma
+_DIGITS = "0123456789"
 _THOUSANDS = late_re(r",(?<=\d,)(?=\d{3}(?!\d))")  # a comma first, as it is searched for quickly
 _FIGURE = late_re(r"\d{1,12}(?:\.\d{1,4})?")
 _DECIMAL_IN = late_re(r"(?<![\w.])\d{1,18}\.\d{1,18}(?![\w.])", re.ASCII)
 _FIGURE_IN = late_re(r"(?<![\w.])\d{1,18}\.\d{1,18}(?![\w.])|(?<![\w.-])[1-9]\d{3,17}(?![\w.-])", re.ASCII)
+_GROUPS = late_re(r",(?<=\d,)\d{3}(?:,\d{3}){0,3}+(?![\d,])")
 _CURRENCIES = "$€£¥₩₹"
-_WHOLE = late_re(
-    rf"[{_CURRENCIES}]\d{{2,3}}(?![\d.,]\d|\d)|[{_CURRENCIES}]?(?<![\d.,])\d{{1,3}}(?:,\d{{3}}){{1,4}}(?![\d.,]\d|\d)"
-)
+_MONEY = late_re(rf"[{_CURRENCIES}]\d{{2,3}}(?![\d.,]\d|\d)")
 _PERCENT = 0.01
 _SCALES = {
     **dict.fromkeys(("%", " %", " percent"), _PERCENT),
@@ -75,12 +75,10 @@ def in_other_forms(
             figures.setdefault((number, 1.0), index)
         sought.setdefault(number + unit, (index, [number + each for each in _SCALES if _SCALES[each] == scale]))
         digits.pop(number, None)
-    whole = _whole_figures(texts[index] for index in sorted(set(digits.values())))
-    figures |= {
-        (word, 1.0): index
-        for word, index in digits.items()
-        if word in whole or ("." in word and _FIGURE.fullmatch(word))
-    }
+    whole = {figure for index in set(digits.values()) for figure in _whole_figures(texts[index])}
+    for word, index in digits.items():
+        if word in whole or ("." in word and _FIGURE.fullmatch(word)):
+            figures[word, 1.0] = index
     for word, index in untold.items():
         if len(sought) < _MOST_SOUGHT and (forms := _forms(word)):
             sought[word] = index, forms
@@ -88,9 +86,13 @@ def in_other_forms(
     yield from _rounded_from(texts, results, figures)
 
 
-def _whole_figures(texts: Iterable[str]) -> set[str]:
-    """Return the figures without decimals that are said to measure something: of money, or long and in groups."""
-    return {found[0].lstrip(_CURRENCIES).replace(",", "") for text in texts for found in _WHOLE.finditer(text)}
+def _whole_figures(text: str) -> Iterator[str]:
+    """Yield the figures without decimals that are said to measure something: money, or long ones in groups."""
+    for groups in _GROUPS.finditer(text):
+        before = text[max(groups.start() - 3, 0) : groups.start()]
+        yield before[len(before.rstrip(_DIGITS)) :] + groups[0].replace(",", "")
+    if any(sign in text for sign in _CURRENCIES):
+        yield from (money[0][1:] for money in _MONEY.finditer(text))
 
 
 def _scaled(texts: Sequence[str], untold: Mapping[str, int]) -> Iterator[tuple[int, str, str]]:

@@ -100,7 +100,10 @@ class _Elider:
         if cut_short == text or self._lines is None:
             return cut_short
         lines = self._lines()
-        line, taken = lines.line_of_data(index, number, shortest=not self.spares_useful), lines.taken(index)
+        taken = lines.taken(index)
+        if _told_of(taken, cut_short) >= _told_of(taken, text):
+            return cut_short
+        line = lines.line_of_data(index, number, shortest=not self.spares_useful)
         if len(line) >= len(cut_short) or _told_of(taken, line) <= _told_of(taken, cut_short):
             return cut_short
         self.excess = excess - self._count(text) + self._count(line)

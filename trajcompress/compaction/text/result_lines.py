@@ -83,6 +83,7 @@ class ResultLines:
         self.turns, self.middle, self.needed, self._read = turns, middle, needed, read or turns
         self._texts_read: dict[int, Sequence[str]] = {}
         self._readings: dict[Place, Reading] = {}  # for a line in full, then the shortest
+        self._of_data: dict[tuple[int, int, bool], str] = {}
         self._clean, self.ledger = clean, ledger
         self.quoted = ledger.quoted if ledger else _nothing_taken
         self.taken = ledger.taken if ledger else _nothing_taken
@@ -117,8 +118,11 @@ class ResultLines:
 
     def line_of_data(self, index: int, number: int, *, shortest: bool = False) -> str:
         """Return the line of a result that is JSON, or its text where that is shorter; of any other nothing."""
-        text = next(iter(result_texts(self.turns[index])[number:]), "")
-        return self.line(index, number, text, shortest=shortest) if is_data(text) else ""
+        place = index, number, shortest
+        if place not in self._of_data:  # a row is cut again and again, until it fits
+            text = next(iter(result_texts(self.turns[index])[number:]), "")
+            self._of_data[place] = self.line(index, number, text, shortest=shortest) if is_data(text) else ""
+        return self._of_data[place]
 
     def line(self, index: int, number: int, text: str, *, shortest: bool = False) -> str:
         """Return the text, or a line where that is shorter."""
