@@ -12,6 +12,7 @@ from needing import HEAD, call, needed, result, say
 from shared import OWN, SOURCES, rows_of, tokenizer_folder
 
 from trajcompress import compress_dataset
+from trajcompress.compaction.trim import trim_summary_text
 from trajcompress.facts import MAX_FACTS, around, brief, facts_kept, facts_needed, facts_note, words_around
 from trajcompress.summarize.base import SummaryRequest
 from trajcompress.summarize.extractive import extract
@@ -275,6 +276,15 @@ def test_what_only_a_call_gives_is_not_told_as_if_it_came_of_one():
     assert words == 'in a call: print("Created: out/report.txt")'
     printed = words_around(["out/report.txt"], [wrote, result("Created: out/report.txt")])["out/report.txt"]
     assert printed == "Created: out/report.txt"
+
+
+def test_of_an_earlier_summary_the_words_of_a_fact_are_told_without_the_mark_before_them():
+    facts = ["src/parser/lexer.py"]
+    before = f"{SUMMARY_PREFIX} The error is in src/parser/lexer.py.\n- The tests pass."
+    assert words_around(facts, (), [before]) == {facts[0]: "The error is in src/parser/lexer.py."}
+    made = trim_summary_text(f"{before} {'word ' * 40}", 34, facts, lambda text: len(text.split()), in_part=False)
+    assert made is not None
+    assert made.count(SUMMARY_PREFIX) == 1
 
 
 def test_what_an_agent_writes_once_more_into_a_file_is_its_own():

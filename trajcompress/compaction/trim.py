@@ -45,7 +45,8 @@ def trim_summary_text(
 
 def _words(needed: Sequence[str], body: str, text: str) -> list[str]:
     """Return the words in which a whole summary tells what a trimmed one leaves out."""
-    return [around(fact, text) or fact for fact in facts_missing(needed, body)]
+    told = text.removeprefix(SUMMARY_PREFIX)
+    return [around(fact, told) or fact for fact in facts_missing(needed, body)]
 
 
 def trim_text(text: str, room: int, count: Callable[[str], int]) -> str | None:

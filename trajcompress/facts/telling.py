@@ -11,6 +11,7 @@ from trajcompress.facts.markup import linked, shown
 from trajcompress.facts.parts import words_at
 from trajcompress.facts.reading import is_whole, mentions, readable
 from trajcompress.processes.late_patterns import late_re
+from trajcompress.transcript.summary_marks import SUMMARY_PREFIX
 from trajcompress.transcript.trajectory import Turn
 
 _AHEAD, _BEHIND = 60, 40
@@ -70,13 +71,13 @@ def words_around(facts: Sequence[str], turns: Sequence[Turn], others: Iterable[s
     Args:
         facts: what to find.
         turns: what tells them.
-        others: texts that may tell what no turn does.
+        others: earlier summaries, which may tell what no turn does.
     """
     if not facts:
         return {}
     latest = [turn for own in (False, True) for turn in reversed(turns) if (turn.role == "assistant") is own]
     given = [pair for turn in latest for pair in _texts(turn)]
-    texts = [*(_short(text) for _, text in given), *others]
+    texts = [*(_short(text) for _, text in given), *(other.removeprefix(SUMMARY_PREFIX) for other in others)]
     plain = cache(lambda number: shown(texts[number]))
     found: dict[int, list[_Place]] = {}
     words = {fact: fact for fact in facts}
