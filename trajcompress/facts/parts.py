@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
+from trajcompress.facts.entries import entry_at
 from trajcompress.facts.scripts import UNSPACED
 from trajcompress.processes.late_patterns import last_match, late_re
 from trajcompress.transcript.line_numbers import NUMBER
@@ -122,7 +123,23 @@ def best_parts(text: str, wanted: Wanted, most: int) -> Sequence[Part]:
 
 
 def _head_of(text: str, part: Part) -> Part | None:
-    """Return the line that an indented one belongs to: of a record its first, of code what it stands in."""
+    """Return the line that a part belongs to: of a record and of an entry of a list the first."""
+    return _outer_line(text, part) or _first_of_entry(text, part)
+
+
+def _first_of_entry(text: str, part: Part) -> Part | None:
+    start = entry_at(text, part.start)
+    if start is None or part.start - start > _HEAD_WITHIN:
+        return None
+    ends = [end for end in (text.find(mark, start, part.start) for mark in ("\n", "\\n")) if end >= 0]
+    if not ends:  # it stands in that line
+        return None
+    end = min(ends)
+    return Part(start, end if end - start <= _HEAD_CHARS else max(text.rfind(" ", start, start + _HEAD_CHARS), start))
+
+
+def _outer_line(text: str, part: Part) -> Part | None:
+    """Return the line that an indented one stands in, as of code."""
     lowest = max(part.start - _HEAD_WITHIN, 0)
     before = (text[lowest : part.start] + text[part.start : part.start + _NUMBER_CHARS].partition("\n")[0]).replace(
         "\\n", "\\\n"

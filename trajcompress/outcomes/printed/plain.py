@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
+from trajcompress.facts.entries import entries
 from trajcompress.facts.markup import unlinked
 from trajcompress.facts.next_turns import Later
 from trajcompress.outcomes.asked import Asked
@@ -170,7 +172,8 @@ def _lines_of(body: str, asked: Asked, *, from_end: bool, acted: bool, words: Co
     taken_up = lines_used(body, asked.later, _MOST_USED)
     odd = [one_line(line) for line in odd_lines(body, ran=acted)]
     done = [] if words is None else [one_line(body.partition("\n")[0])]
-    kept = [*(one_line(each.line) for each in taken_up), *odd, *done]
+    heads = {one_line(body[start : body.find("\n", start) + 1]) for start in entries(body)} - {""}
+    kept = {*(one_line(each.line) for each in taken_up), *odd, *done, *heads}
     lines = telling_lines(body.splitlines(), asked.repeated, with_last=from_end, kept=kept)
     lines = own_lines(lines) if from_end else lines  # in a text it may be a sentence
     last = len(lines) - 1
@@ -183,7 +186,14 @@ def _lines_of(body: str, asked: Asked, *, from_end: bool, acted: bool, words: Co
     used += [places[line] for line in map(unlinked, odd) if line in places]
     amid = [] if words is None or not lines else put_sentences(lines, words)
     shown = (last, 0, last - 1) if from_end else (0, *(amid or (last, 1, 2)))
-    return _Lines(body, lines, used, [place for place in shown if 0 <= place <= last], amid)
+    firsts = sorted(places[head] for head in map(unlinked, heads) if head in places)
+    firsts = firsts if len(firsts) == len(heads) else []  # else what follows one that is left out would be another's
+    return _Lines(body, lines, _under(firsts, used), _under(firsts, (at for at in shown if 0 <= at <= last)), amid)
+
+
+def _under(firsts: Sequence[int], chosen: Iterable[int]) -> list[int]:
+    """Return places, each behind that of the line with which its entry of a list begins."""
+    return [place for each in chosen for place in (*firsts[: bisect_right(firsts, each)][-1:], each)]
 
 
 def _chosen(lines: _Lines, limit: int) -> dict[int, str]:

@@ -1,0 +1,75 @@
+r"""The entries of a text that lists several things, such as what a search found: which one a place belongs to."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from functools import lru_cache
+
+from trajcompress.processes.late_patterns import holds_any, late_re
+
+_REMEMBERED = 32
+_READ_CHARS = 200_000
+_ENTRY = late_re(
+    r"(?:\A|\n|(?<!\\)\\n)[ \t]{0,8}(?P<line>(?:\*\*|#{1,6} )?"
+    r"(?:(?P<number>\d{1,4})(?P<sign>[.)]) |\[(?P<bracket>\d{1,4})\]:? ?"
+    r"|(?P<key>Title|TITLE|title|Name|name|Paper|Question|Subject|Result|Document|File|ID|id) ?\d{0,4}(?:\*\*)?: ?)"
+    r"(?=[^\s\\]))"
+)
+_HINTS = (". ", ") ", "] ", "]:", ": ")
+_LEAST_ENTRIES = 2
+
+
+def entry_at(text: str, at: int) -> int | None:
+    r"""Return where the line begins with which the entry begins that a place stands in; None where it is in none.
+
+    Entries are numbered one after the other, or begin with the same key. Where that line is the place's own there is
+    none to name.
+
+    >>> text = "1. Ann\nan engineer\n\n2. Bo\na chemist"
+    >>> text[entry_at(text, text.index("chemist")) :][:5]
+    '2. Bo'
+    """
+    starts = entries(text)
+    place = bisect_right(starts, at) - 1
+    return starts[place] if place >= 0 else None
+
+
+def entries(text: str) -> Sequence[int]:
+    """Return where the entries of a text begin; none where it lists nothing, or is huge."""
+    return _entries(text) if len(text) <= _READ_CHARS else ()
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _entries(text: str) -> Sequence[int]:
+    if not holds_any(text, _HINTS):
+        return ()
+    numbers: dict[str, list[tuple[int, int]]] = {}
+    keys: dict[str, list[int]] = {}
+    for entry in _ENTRY.finditer(text):
+        if key := entry["key"]:
+            keys.setdefault(key, []).append(entry.start("line"))
+        else:
+            number = int(entry["number"] or entry["bracket"])
+            numbers.setdefault(entry["sign"] or "[", []).append((number, entry.start("line")))
+    for found in numbers.values():
+        starts = _in_sequence(found)
+        if len(starts) >= _LEAST_ENTRIES:
+            return starts
+    often = [starts for starts in keys.values() if len(starts) >= _LEAST_ENTRIES]
+    return min(often, key=lambda starts: starts[0], default=())
+
+
+def _in_sequence(found: Sequence[tuple[int, int]]) -> list[int]:
+    """Return where those begin that follow each other by their numbers."""
+    starts: list[int] = []
+    last = -1
+    for number, start in found:
+        if number == last + 1:
+            starts.append(start)
+        elif len(starts) < _LEAST_ENTRIES:  # one alone is no list
+            starts = [start]
+        else:
+            continue
+        last = number
+    return starts
