@@ -9,6 +9,7 @@ import pytest
 from summed_up import ask, call, result, section, words
 from trajectories import read
 
+from trajcompress.facts.taken import words_used
 from trajcompress.outcomes.text import whole_sentences
 from trajcompress.summarize.extractive import extract
 from trajcompress.summarize.extractive.fit import ASKED, Line, Record, Section, fit
@@ -250,3 +251,32 @@ def test_what_came_of_a_step_is_not_cut_where_little_is_left_of_it():
         region += [call(at, "act", order=f"open drawer {at}"), result(at, said)]
     steps = section(extract(ask(region, budget=750)), "Steps")
     assert steps.count("you see nothing.") >= 25
+
+
+CODE = [f"    value_{n} = read(event, {n}) or default({n})" for n in range(90)]
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+def test_lines_that_a_kept_edit_replaces_are_told_whole_before_what_others_show(ends):
+    shown = [call(0, "view", path="a.py"), result(0, ends.join(CODE))]
+    for n in range(1, 8):
+        shown += [call(n, "grep", pattern=f"event_{n}"), result(n, f"def event_{n}(state): pass\n" * 40)]
+    tail = [
+        call(9, "edit", path="a.py", old="\n".join(CODE[40:47]), new="    pass"),
+        result(9, "The file was edited."),
+    ]
+    asked = replace(ask(shown, budget=330), taken=lambda: words_used((), shown, tail))
+    told = section(extract(asked), "Steps")
+    assert " ".join(line.strip() for line in CODE[40:47]) in told
+    assert "value_60" not in told
+
+
+def test_a_step_that_tells_little_is_told_in_short_although_there_is_room():
+    lines = (
+        Line(Section.STEPS, 0, 1.0, (f"ls → {'a_file ' * 40}", "ls → a_file; …")),
+        Line(Section.STEPS, 1, 5.0, ("make → no rule", "make → …")),
+        Line(Section.STEPS, 2, 1.0, (f"cat → {'a_line ' * 40}", "cat → a_line; …"), worth=20.0),
+    )
+    text = fit(Record(lines), 400, words)
+    assert "- ls → a_file; …\n- make → no rule\n" in text
+    assert "a_line a_line" in text

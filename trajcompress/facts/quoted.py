@@ -25,6 +25,7 @@ _MOST_BACK = 400  # results; a row of many thousands would be looked through for
 _MOST_PLACES = 4  # in a text that are tried
 _NUMBER = late_re(rf"[ \t]{{0,80}}(?:{NUMBER}|\d{{1,7}} )?[ \t]{{0,200}}+")  # of a line that is shown
 _LINE_END = late_re(r"[ \t\r]*+(?:\n|\Z)")
+_HALF_TURNS = 10  # behind the end of a region a quote tells half as much
 _NEAR_TURNS = 4  # with those that hold results
 
 
@@ -60,12 +61,24 @@ def quotes(turns: Sequence[Turn], arguments: Sequence[Sequence[Sequence[str]]]) 
     return found
 
 
-def by_result(found: Iterable[Quote]) -> dict[int, Wanted]:
-    """Return for each result the blocks of it that are quoted, and how much each tells."""
+def by_result(found: Iterable[Quote], end: int | None = None) -> dict[int, Wanted]:
+    """Return for each result the blocks of it that are quoted, and how much each tells.
+
+    It tells the less the later behind the ``end`` of a region it is quoted: until then other results come between.
+    One with the line ends of Windows is there without them, too, as a result that is read has none.
+    """
     blocks: dict[int, dict[str, float]] = {}
-    for result, _, block in found:
-        blocks.setdefault(result, {})[block] = QUOTED * len(block)
+    for result, turn, block in found:
+        near = 1.0 if end is None else _HALF_TURNS / (_HALF_TURNS + turn - end)
+        wanted = blocks.setdefault(result, {})
+        for form in (block, block.replace("\r\n", "\n")):
+            wanted[form] = max(wanted.get(form, 0.0), QUOTED * len(block) * near)
     return dict(blocks)
+
+
+def is_block(wanted: str) -> bool:
+    """Whether what is wanted of a result are lines that are quoted, and no word."""
+    return "\n" in wanted or (len(wanted) >= _LEAST_ALONE and " " in wanted)
 
 
 def within_quotes(found: Iterable[Quote]) -> set[int]:

@@ -172,6 +172,6 @@ def words_used(head: Sequence[Turn], region: Sequence[Turn], tail: Sequence[Turn
     gone = [bool(turn.answers) or len(head) <= place < end for place, turn in enumerate(turns)]
     agent = [turn.role == "assistant" and not away for turn, away in zip(turns, gone, strict=True)]
     taken = words_taken(texts, gone, agent)
-    for place, blocks in by_result(quoted).items():
+    for place, blocks in by_result(quoted, end).items():
         taken[place] = {**taken.get(place, {}), **blocks}
     return {place - len(head): words for place, words in taken.items() if len(head) <= place < end}

@@ -20,6 +20,7 @@ _HEAD_CHARS = 14  # of a section
 _SHORT_SHARE = 0.6  # of the budget goes to lines in their short form before any gets its long one
 _REQUESTS_SHARE = 0.6
 _LEAST_SCORE = 0.1  # that a step made again later may fall below
+_MOST_COST = 25.0  # characters, for each point of its score, of a longer form of a step
 _NEEDED_SHARE = 0.6
 _ATTEMPTS = 6
 _ENOUGH = 0.9
@@ -46,7 +47,10 @@ score of a line for how late it stands in the region."""
 
 
 class Line(Struct):
-    """One line in its ``forms``, the longest first; a step that is left out, or has none, is counted by ``tool``."""
+    """One line in its ``forms``, the longest first; a step that is left out, or has none, is counted by ``tool``.
+
+    ``worth`` is what more than the shortest tells, where that is more than the score: what kept turns take from it.
+    """
 
     section: Section
     order: float
@@ -54,13 +58,18 @@ class Line(Struct):
     forms: tuple[str, ...]
     count: int = 1
     tool: str = ""
+    worth: float = 0.0
 
-    @property
-    def cost(self) -> float:
-        """What the long form takes for what it tells; what people ask is told in full before all else."""
-        if not self.forms or self.section is Section.REQUESTS:
+    def cost(self, form: int) -> float:
+        """What a form takes beyond the next shorter one, for what it tells; what people ask is told in full first."""
+        if self.section is Section.REQUESTS:
             return 0.0
-        return (len(self.forms[0]) - len(self.forms[-1])) / max(self.score, _LEAST_SCORE)
+        tells = max(self.score, self.worth if form == len(self.forms) - 2 else 0.0, _LEAST_SCORE)
+        return (len(self.forms[form]) - len(self.forms[form + 1])) / tells
+
+    def is_worth(self, form: int) -> bool:
+        """Whether a form tells enough for what it takes; room that is left goes to turns of the row."""
+        return self.section is not Section.STEPS or self.worth > self.score or self.cost(form) <= _MOST_COST
 
 
 class Record(Struct, frozen=True):
@@ -165,16 +174,16 @@ def _choose(lines: Sequence[Line], room: float) -> dict[int, int]:
     spent_on_requests = 0.0
     whole = room
     last_asked = max((i for i in ranked if lines[i].section is Section.REQUESTS), default=-1)  # what is worked on
-    for share, grow in ((_SHORT_SHARE, False), (1.0, True), (1.0, False)):
-        for place in sorted(ranked, key=lambda place: lines[place].cost) if grow else ranked:
-            forms = lines[place].forms
-            if not forms:
+    shortest = [(place, len(lines[place].forms) - 1) for place in ranked if lines[place].forms]
+    longer = [(place, form) for place, last in shortest for form in range(last)]
+    longer = [each for each in longer if lines[each[0]].is_worth(each[1])]
+    longer.sort(key=lambda each: lines[each[0]].cost(each[1]))
+    for share, forms in ((_SHORT_SHARE, shortest), (1.0, longer), (1.0, shortest)):
+        for place, form in forms:
+            if (place in chosen) != (forms is longer) or chosen.get(place, form + 1) <= form:
                 continue
-            now = len(forms[chosen[place]]) + 3 if place in chosen else 0
-            form = 0 if grow else len(forms) - 1
-            if (place in chosen) != grow or (grow and chosen[place] == 0):
-                continue
-            cost = len(forms[form]) + 3 - now
+            now = len(lines[place].forms[chosen[place]]) + 3 if place in chosen else 0
+            cost = len(lines[place].forms[form]) + 3 - now
             asked = lines[place].section is Section.REQUESTS and place != last_asked
             kept_back = 0.0 if place == last_asked else (1 - share) * whole
             if cost > room - kept_back or (asked and spent_on_requests + cost > _REQUESTS_SHARE * whole):

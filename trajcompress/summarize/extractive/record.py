@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from trajcompress.facts import facts_in, words_around
 from trajcompress.facts.next_turns import NOTHING_LATER, LaterReader
 from trajcompress.facts.parts import Wanted
+from trajcompress.facts.quoted import is_block
 from trajcompress.facts.taken import STRONG
 from trajcompress.outcomes.action.actions import Action, is_taken_back, undoes_edit
 from trajcompress.outcomes.action.change import CHANGE_CHARS
@@ -52,6 +53,7 @@ _REMOVES = late_re(r"(?:git )?rm\b")
 
 _KIND_SCORE = {"change": 3.0, "run": 2.0, "read": 1.0, "idle": 0.3}
 _FAILED, _TESTED, _LAST, _NEEDED, _MOST_NEEDED = 1.0, 1.5, 3.0, 2.0, 6.0
+_QUOTED = 2.0  # for each point of what is quoted
 _REPEATED = -2.0  # what the same call said again later
 _REPLIED = 0.5
 
@@ -66,6 +68,8 @@ class _Told(Struct):
     times: int = 1
     files: tuple[str, ...] = ()  # changed
     needed: str = ""  # what is told of it in short, where that are not its first words
+    quoted: str = ""  # what kept turns quote of it, with its first words
+    quotes: float = 0.0  # how much these tell
 
 
 def write(request: SummaryRequest) -> Record:
@@ -96,6 +100,7 @@ def _told(
         action = step.action
         outcome = None
         needed: tuple[str, ...] = ()
+        used: Wanted = {}
         if step.result is not None:
             needed = tuple(fact for fact in facts if teller.get(fact) == place)
             ahead = later.after(step.turn + 1) if len(step.result) > _STEP_CHARS else NOTHING_LATER
@@ -106,6 +111,8 @@ def _told(
         told = _Told(step, label, outcome, len(needed) + _uses(taken, step))
         if needed and outcome:
             told.needed = _needed_in_short(step, outcome, needed, repeated)
+        if outcome and (blocks := _blocks(used)):
+            told.quoted, told.quotes = _quoted(step, blocks, needed, repeated), sum(blocks.values())
         told.files = _changed_files(action, outcome, opened)
         if told.files and action and action.edits_open_file:
             told.label += _in_file(told)
@@ -126,6 +133,16 @@ def _needed_in_short(step: Step, outcome: Outcome, needed: Sequence[str], repeat
     most = _SHORT_SAID_CHARS + _NEEDED_CHARS * min(len(needed), _MOST_IN_SHORT)
     said = read(step.result or "", Asked(action, needed, _SHORT_SAID_CHARS, repeated, most=most)).said
     return without_folders(said, action)
+
+
+def _blocks(used: Wanted) -> Wanted:
+    return {block: weight for block, weight in used.items() if is_block(block) and "\r\n" not in block}
+
+
+def _quoted(step: Step, blocks: Wanted, needed: Sequence[str], repeated: Repeated) -> str:
+    """Say of a result what kept turns quote, as an edit quotes what it replaces, and little else."""
+    asked = Asked(step.action, needed, _SHORT_SAID_CHARS, repeated, taken=blocks, most=_MOST_STEP_CHARS)
+    return without_folders(read(step.result or "", asked).said, step.action)
 
 
 def _uses(taken: Mapping[int, Wanted], step: Step) -> float:
@@ -232,7 +249,9 @@ def _step_lines(told: Sequence[_Told], turns: int) -> list[Line]:
         score += _LAST * (place in last) + _REPEATED * (again[each.label] > 0)
         if outcome is not None:
             score += _FAILED * outcome.failed + _TESTED * outcome.tests
-        lines.append(Line(Section.STEPS, each.step.turn + place / 1e6, score, _forms(each), each.times, _tool(each)))
+        worth = score + _NEEDED * each.uses + _QUOTED * each.quotes
+        order = each.step.turn + place / 1e6
+        lines.append(Line(Section.STEPS, order, score, _forms(each), each.times, _tool(each), worth))
     return lines
 
 
@@ -261,8 +280,10 @@ def _forms(each: _Told) -> tuple[str, ...]:
     brief = Outcome(each.needed or _brief(Outcome(said, failed=each.outcome.failed), action), each.outcome.size)
     suffix = _in_file(each) if each.label.endswith(_in_file(each)) else ""
     spare = max(_SHORT_SAID_CHARS - len(brief.said), 0) if action and action.change else 0
-    short = written(label_of(action, each.step.name, _SHORT_LABEL_CHARS + spare, full=True) + suffix + times, brief)
-    return (full,) if short == full else (full, short)
+    label = label_of(action, each.step.name, _SHORT_LABEL_CHARS + spare, full=True) + suffix + times
+    quoting = [written(label, Outcome(_without_file(each.quoted, action)))] if each.quoted else []
+    forms = dict.fromkeys([full, *(form for form in quoting if len(form) < len(full)), written(label, brief)])
+    return tuple(forms)
 
 
 def _without_file(said: str, action: Action | None) -> str:
