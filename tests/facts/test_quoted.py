@@ -105,6 +105,9 @@ def test_a_line_that_gets_shorter_keeps_blocks_that_are_no_longer_than_it_may_be
     assert short in excerpt(text, {short: 9.0}, (), most=800, ends=0)
     assert excerpt(text, {long: 9.0}, (), most=800, ends=0) == ""
     assert long in excerpt(text, {long: 9.0}, ())
+    many = {"\n".join(CODE[at : at + 3]): 9.0 for at in range(60, 120, 4)}
+    cut = excerpt(text, many, (), most=800, ends=0)
+    assert [block in cut for block in many] == [True] * 5 + [False] * 10
 
 
 def test_no_region_ends_between_a_quote_and_what_it_quotes_shortly_before():

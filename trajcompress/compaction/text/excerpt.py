@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 
 from trajcompress.compaction.text.cut import cut
-from trajcompress.compaction.text.middle import name_in_mark, useful_chars
+from trajcompress.compaction.text.middle import MARK_CHARS, name_in_mark, useful_chars
 from trajcompress.facts import facts_in
 from trajcompress.facts.parts import Wanted
 
@@ -16,6 +17,7 @@ BRIEF_CHARS = 2_000
 ENDS = 120
 """Characters of a result's beginning and end that stay besides, where there is room."""
 
+_FIRST_SHARE = 0.85  # of the room, as blocks are whole lines and more
 _MOST_LEFT = 0.8  # of its length an excerpt may have
 
 
@@ -30,9 +32,13 @@ def excerpt(text: str, quoted: Wanted, needed: Sequence[str], *, most: int = MOS
         ends: characters of its beginning and its end.
 
     Returns:
-        The text itself where little would go; nothing where the blocks have no room.
+        The text itself where little would go; nothing where the blocks have no room. Where not all have it, those go
+        that are quoted last: until then other results show them.
     """
     room = useful_chars(text, quoted, most + 1)
+    if room > most:
+        quoted = _first(quoted, most)
+        room = useful_chars(text, quoted, most + 1)
     if not room or room > most:
         return ""
     shorter = cut(text, room + ends, quoted)
@@ -40,3 +46,9 @@ def excerpt(text: str, quoted: Wanted, needed: Sequence[str], *, most: int = MOS
         return text
     told = facts_in(needed, shorter)
     return name_in_mark(shorter, [fact for fact in needed if fact not in told], text)
+
+
+def _first(quoted: Wanted, most: int) -> Wanted:
+    """Return the blocks that are quoted first, as many as have room."""
+    sizes = accumulate(len(block) + MARK_CHARS for block in quoted)
+    return {block: quoted[block] for block, size in zip(quoted, sizes, strict=True) if size <= _FIRST_SHARE * most}
