@@ -194,7 +194,7 @@ def test_what_failed_says_why_also_where_steps_are_told_in_short():
     region = [turn for n in range(20) for turn in (call(n, "bash", command=f"./check_{n}"), result(n, printed))]
     steps = section(extract(ask(region, budget=500)), "Steps").splitlines()
     assert len(steps) > 5
-    assert all(why in step for step in steps[1:])
+    assert all(why in step for step in steps if " more steps" not in step)
 
 
 def test_what_is_needed_of_a_record_is_told_with_its_step_also_where_that_is_told_in_short():
@@ -280,3 +280,24 @@ def test_a_step_that_tells_little_is_told_in_short_although_there_is_room():
     text = fit(Record(lines), 400, words)
     assert "- ls → a_file; …\n- make → no rule\n" in text
     assert "a_line a_line" in text
+
+
+def test_the_first_failure_of_a_run_and_what_failed_otherwise_are_no_steps_that_are_only_counted():
+    def ran(number: int, said: str):
+        return call(number, "bash", command="python reproduce.py"), result(number, said)
+
+    errors = [f"Traceback (most recent call last):\nKeyError: '{name}'" for name in ("first", "second", "third")]
+    region = [*ran(0, errors[0])]
+    for n in range(1, 30):
+        region += [
+            call(n, "grep", pattern=f"event_{n}", path=f"src/module_{n}.py"),
+            result(n, f"def event_{n}(): ...\n" * 9),
+        ]
+        region += ran(100 + n, errors[1]) if n == 14 else ()
+    text = section(extract(ask([*region, *ran(200, errors[2])], budget=160)), "Steps")
+    assert " more steps" in text
+    assert [name for name in ("first", "second", "third") if f"KeyError: '{name}'" in text] == [
+        "first",
+        "second",
+        "third",
+    ]

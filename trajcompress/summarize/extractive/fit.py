@@ -64,12 +64,15 @@ class Line(Struct):
         """What a form takes beyond the next shorter one, for what it tells; what people ask is told in full first."""
         if self.section is Section.REQUESTS:
             return 0.0
+        shorter = self.forms[form + 1 :][:1]
         tells = max(self.score, self.worth if form == len(self.forms) - 2 else 0.0, _LEAST_SCORE)
-        return (len(self.forms[form]) - len(self.forms[form + 1])) / tells
+        return (len(self.forms[form]) - sum(map(len, shorter))) / tells
 
     def is_worth(self, form: int) -> bool:
         """Whether a form tells enough for what it takes; room that is left goes to turns of the row."""
-        return self.section is not Section.STEPS or self.worth > self.score or self.cost(form) <= _MOST_COST
+        if self.section is not Section.STEPS or form == len(self.forms) - 1 or self.worth > self.score:
+            return True
+        return self.cost(form) <= _MOST_COST
 
 
 class Record(Struct, frozen=True):
@@ -167,7 +170,7 @@ def _needed_lines_of(missing: Sequence[str], words: Callable[[str], str], room: 
 
 
 def _choose(lines: Sequence[Line], room: float) -> dict[int, int]:
-    """Choose lines by their score, each with one of its forms: first in short, then as long as there is room."""
+    """Choose lines, each with one of its forms: in short by their score, then what tells most for what it takes."""
     ranked = sorted(range(len(lines)), key=lambda place: -lines[place].score)
     chosen: dict[int, int] = {}
     room -= len(SUMMARY_PREFIX) + _HEAD_CHARS * len({line.section for line in lines})
@@ -175,12 +178,12 @@ def _choose(lines: Sequence[Line], room: float) -> dict[int, int]:
     whole = room
     last_asked = max((i for i in ranked if lines[i].section is Section.REQUESTS), default=-1)  # what is worked on
     shortest = [(place, len(lines[place].forms) - 1) for place in ranked if lines[place].forms]
-    longer = [(place, form) for place, last in shortest for form in range(last)]
-    longer = [each for each in longer if lines[each[0]].is_worth(each[1])]
-    longer.sort(key=lambda each: lines[each[0]].cost(each[1]))
-    for share, forms in ((_SHORT_SHARE, shortest), (1.0, longer), (1.0, shortest)):
+    each_form = [(place, form) for place, last in shortest for form in range(last + 1)]
+    told_best = [each for each in each_form if lines[each[0]].is_worth(each[1])]
+    told_best.sort(key=lambda each: lines[each[0]].cost(each[1]))
+    for share, forms in ((_SHORT_SHARE, shortest), (1.0, told_best)):
         for place, form in forms:
-            if (place in chosen) != (forms is longer) or chosen.get(place, form + 1) <= form:
+            if chosen.get(place, form + 1) <= form:
                 continue
             now = len(lines[place].forms[chosen[place]]) + 3 if place in chosen else 0
             cost = len(lines[place].forms[form]) + 3 - now

@@ -238,21 +238,28 @@ def _step_lines(told: Sequence[_Told], turns: int) -> list[Line]:
     for place, each in enumerate(told):
         for kind in _kinds(each):
             last_of[kind] = place
-    last = set(last_of.values())
-    again = Counter(each.label for each in told)
+    failed = (place for place, each in enumerate(told) if "failed" in (kinds := _kinds(each)) and "run" in kinds)
+    last = {*last_of.values(), next(failed, -1)}  # the first failure shows what is to be mended
+    again = Counter(map(_came, told))
     lines = []
     for place, each in enumerate(told):
-        again[each.label] -= 1
+        again[_came(each)] -= 1
         action, outcome = each.step.action, each.outcome
         score = _KIND_SCORE[action.kind if action else "read"] + RECENT * (each.step.turn + 1) / turns
         score += min(_NEEDED * each.uses, _MOST_NEEDED)
-        score += _LAST * (place in last) + _REPEATED * (again[each.label] > 0)
+        score += _LAST * (place in last) + _REPEATED * (again[_came(each)] > 0)
         if outcome is not None:
             score += _FAILED * outcome.failed + _TESTED * outcome.tests
         worth = score + _NEEDED * each.uses + _QUOTED * each.quotes
         order = each.step.turn + place / 1e6
         lines.append(Line(Section.STEPS, order, score, _forms(each), each.times, _tool(each), worth))
     return lines
+
+
+def _came(each: _Told) -> tuple[str, str]:
+    """Return what must come again for a step to tell little: of a failure and of a test run also what came of it."""
+    outcome = each.outcome
+    return each.label, outcome.said if outcome and (outcome.failed or outcome.tests) else ""
 
 
 def _tool(each: _Told) -> str:
