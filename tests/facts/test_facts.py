@@ -232,13 +232,14 @@ def test_a_long_region_gives_a_summary_that_holds_the_facts_where_they_stand_or_
     tail = [say("assistant", "I take " + ", ".join(f"V{number}Z{number * 7}" for number in range(3, 33)))]
     facts = facts_needed(HEAD, region, tail)
     assert len(facts) == 30
-    request = SummaryRequest("t", HEAD, tuple(region), 300, words, facts=facts)
-    text = extract(request)
-    assert facts_kept(facts, text) == facts
-    assert re.search(r"^- … (\d+) more steps: \1 × lookup$", text, re.MULTILINE)
-    _, at_the_end = text.split("\nNeeded later:\n")
-    assert all(line.startswith("- ") and "V" in line for line in at_the_end.splitlines())
-    assert words(text) <= 300
+    for room in (300, 200):
+        text = extract(SummaryRequest("t", HEAD, tuple(region), room, words, facts=facts))
+        assert facts_kept(facts, text) == facts
+        assert re.search(r"^- … (\d+) more steps: \1 × lookup$", text, re.MULTILINE)
+        assert words(text) <= room
+        steps, _, at_the_end = text.partition("\nNeeded later:\n")
+        assert all(line.startswith("- ") and "V" in line for line in at_the_end.splitlines())
+        assert all(f"lookup KEY-{fact[1:].partition('Z')[0]:0>3} → code={fact}" in steps for fact in facts[-5:])
 
 
 def test_the_prompt_lists_the_facts_as_data_and_says_nothing_of_them_without():
