@@ -1,4 +1,4 @@
-"""Drop bulk before any observation is cleared: encoded data, long addresses, what is said twice or was before."""
+"""Drop bulk before any observation is cleared: encoded data, long addresses, progress, what was said before."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from trajcompress.compaction.text.bulk import without_bulk
 from trajcompress.compaction.text.copies import without_copy
 from trajcompress.compaction.text.elide import SHORT_CHARS
 from trajcompress.compaction.text.line import LABEL_CHARS, LONG_LABEL_CHARS, SAYS, is_line, repeat_line, result_line
+from trajcompress.compaction.text.progress import without_progress
 from trajcompress.compaction.text.result_lines import LONG_CHARS
 from trajcompress.compaction.text.runs import without_runs
 from trajcompress.formats.rewrite import map_results, result_texts
@@ -77,7 +78,8 @@ def _replaced(line: str, _number: int, _text: str) -> str:
 
 def _thinned(said: _Said, index: int, _number: int, text: str) -> str:
     thin = without_bulk(without_copy(text), partial(said.after, index))
-    return without_runs(thin, partial(said.line_after, index))
+    is_said = partial(said.line_after, index)
+    return without_runs(without_progress(thin, is_said), is_said)
 
 
 class _Said:
