@@ -47,7 +47,7 @@ def listed(body: str, later: Later) -> list[tuple[int, str]]:
         ends = ((match.start() + 1, match[1]) for match in _COMES_OF.finditer(body, defined[0][0]))
         defined += islice(ends, _MOST_NAMES - len(defined))
     told: dict[int, str] = {}
-    for start, line in (*used, *defined):
+    for start, line in [each for each in used if tells(each[1])] or defined:
         short = shorten(one_line(line), _CODE_CHARS)
         if tells(line) and len(told) < _MOST_NAMES and short not in told.values():
             told.setdefault(start, short)
