@@ -40,14 +40,15 @@ _CODE_CHARS = 120
 
 
 def listed(body: str, later: Later) -> list[tuple[int, str]]:
-    """Return lines of a file that is shown, with places: what later turns take up, then what it defines first."""
+    """Return lines of a file that is shown, with places: what later turns take up, else what it defines first."""
     used = [(each.start, each.part) for each in lines_used(body, later, _MOST_USED)]
     defined = [(match.start(), match[1]) for match in islice(_CODE.finditer(f"\n{body}"), _MOST_NAMES)]
+    ends: list[tuple[int, str]] = []
     if defined and len(defined) < _MOST_NAMES:  # what is shown is the body of one or two
-        ends = ((match.start() + 1, match[1]) for match in _COMES_OF.finditer(body, defined[0][0]))
-        defined += islice(ends, _MOST_NAMES - len(defined))
+        found = ((match.start() + 1, match[1]) for match in _COMES_OF.finditer(body, defined[0][0]))
+        ends = list(islice(found, _MOST_NAMES - len(defined)))
     told: dict[int, str] = {}
-    for start, line in [each for each in used if tells(each[1])] or defined:
+    for start, line in (*([each for each in used if tells(each[1])] or defined), *ends):
         short = shorten(one_line(line), _CODE_CHARS)
         if tells(line) and len(told) < _MOST_NAMES and short not in told.values():
             told.setdefault(start, short)
