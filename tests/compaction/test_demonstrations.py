@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from pruning import tokens
 from trajectories import read
 
@@ -70,6 +71,19 @@ def test_where_tokens_are_spread_unevenly_it_still_ends_within_its_beginning():
         assert begins.startswith(HEADING)
         assert marks == [f"{len(whole) - len(begins):,}"]
         assert tokens(whole) - tokens(shorter) >= tokens(whole) // share
+
+
+@pytest.mark.parametrize(("opens", "closes"), [("--- DEMONSTRATION ---", "--- END ---"), ("<example>", "</example>")])
+def test_what_is_said_of_it_and_what_it_stands_between_stays(opens, closes):
+    said = f"{HEADING}\nYou do not need to follow it exactly.\n\n{opens}"
+    whole = f"{said}\n{STEPS}\n{closes}"
+    for excess in (tokens(whole) // 4, tokens(whole) * 2 // 3):
+        shorter = cut(whole, excess).text
+        assert shorter.startswith(said)
+        assert shorter.endswith(f" elided …]\n{closes}")
+        (gone,) = MARK.findall(shorter)
+        assert int(gone.replace(",", "")) == len(whole) - len(MARK.sub("\n", shorter))
+    assert cut(shorter, 10).text == shorter
 
 
 def test_what_is_cut_behind_its_heading_counts_what_was_cut_before():

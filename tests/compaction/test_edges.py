@@ -151,3 +151,18 @@ def test_what_stays_anyway_at_the_end_does_not_take_its_room_twice():
         shorter = cut_text(text, limit, keep)
         assert abs(limit - len(shorter)) < 200
         assert all(fact in shorter for fact in keep)
+
+
+def test_of_a_function_or_a_tool_that_later_turns_name_what_stands_below_it_stays():
+    text = numbered(CODE)
+    kept = cut_text(text, 1_500, {"step_31": 4.0})
+    assert "def step_31(value):\n" in kept
+    assert "doubled = value * 31\n" in kept
+    assert "doubled = value * 30\n" not in kept
+    tools = "\n".join(
+        f"- server_name: files\n  tool_name: tool_{number}\n  tool_description: Does {number} in chunks of lines."
+        for number in range(40)
+    )
+    kept = cut_text(tools, 1_200, {"tool_21": 4.0})
+    assert "Does 21 in chunks of lines." in kept
+    assert "Does 20 in chunks" not in kept

@@ -19,7 +19,7 @@ from trajcompress.facts import facts_kept
 from trajcompress.facts.ledger import FactLedger
 from trajcompress.facts.taken import STRONG
 from trajcompress.formats.rewrite import result_texts
-from trajcompress.outcomes.asked import FAILED_CHARS, SAID_CHARS
+from trajcompress.outcomes.asked import FAILED_CHARS
 from trajcompress.transcript.summary_marks import is_cleared_line
 from trajcompress.transcript.trajectory import Region
 
@@ -164,7 +164,7 @@ def test_a_line_holds_no_secret_and_no_half_of_one():
         assert not any(key[at : at + 12] in turn.text for at in range(4, len(key) - 12))
 
 
-MORE = FAILED_CHARS - SAID_CHARS  # for the reason of an error
+MORE = FAILED_CHARS  # for the reason of an error, and what is used beside it
 
 
 def test_no_line_of_a_real_row_is_longer_than_what_it_replaces(rows_folder):

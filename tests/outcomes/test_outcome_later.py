@@ -125,7 +125,7 @@ def test_that_an_edit_was_made_is_told_once():
     did = action_of(Turn("assistant", "", {}, calls=(ToolCall("c", "str_replace_editor", edit),)), 0)
     printed = "The file /r/a.py has been edited. Here is a snippet:\n   50\tseen = load_all()\n" + "   51\tx\n" * 30
     told = read(printed, did, taken={"/r/a.py": 4.0, "load_all": 4.0}, most=900).said
-    assert told == "The file /r/a.py has been edited; 50 seen = load_all()"
+    assert told == "The file /r/a.py has been edited … 50 seen = load_all()"
 
 
 def test_of_the_lines_around_an_edit_only_those_are_told_that_later_turns_rely_on():
@@ -140,7 +140,7 @@ def test_of_the_lines_around_an_edit_only_those_are_told_that_later_turns_rely_o
     page = "forge.test/issues/15188"
     assert page in read(printed.replace(page, "", 8), did, taken={**taken, page: 2.0}, most=900).said
     needed = read(printed, did, ["read_rows"], taken=taken, most=900).said
-    assert needed == "The file /r/a.py has been edited; 52 return read_rows(path)"
+    assert needed == "The file /r/a.py has been edited … 52 return read_rows(path)"
 
 
 def test_what_is_told_in_full_is_not_begun_before_that():
@@ -202,6 +202,32 @@ def test_words_that_the_next_turn_says_as_they_stand_there_are_told():
     assert "fridge 1" in said
     said = said_before(prose, "{}", ran("waves"), "We need a running median of seven readings, too.")
     assert "Waves of harbours are removed by a running median of seven readings." in said
+
+
+def test_code_that_the_next_turn_quotes_is_told_though_it_writes_it_with_other_spaces():
+    shown = "\n".join(f"{number}:    x{number} = compute(x{number - 1})" for number in range(1, 60))
+    shown += "\n60:    e = 5\n61:    n = p * q\n62:    phi = (p - 1) * (q - 1)\n63:    done()"
+    words = "With `e = 5` and a modulus `n`, which is `n = p*q`, the inverse is of `phi = (p-1)*(q-1)`."
+    for did in (ran("cat rsa.py"), ran("python rsa.py")):
+        told = said_before(shown, "{}", did, words)
+        assert "n = p * q" in told
+        assert "phi = (p - 1) * (q - 1)" in told or "e = 5" in told
+
+
+def test_of_matches_those_are_told_that_stand_in_the_lines_that_are_opened():
+    found = "\n".join(f"{number}:    values_{number} = []" for number in range(1000, 1900, 30))
+    for opens in ('{"view_range": [1325, 1340]}', '{"cmd": "sed -n \'1325,1340p\' a.py"}'):
+        assert "1330:    values_1330" in said_before(found, opens, ran("grep -n values a.py")).replace(
+            ": v", ":    v"
+        )
+
+
+def test_beside_an_error_the_lines_are_told_that_the_next_turn_speaks_of():
+    printed = "Testing names:\nto_snake('HTTPResponse') = 'http_response'\n" + "Nothing else to say here.\n" * 20
+    printed += "Error with HTTPResponseCode: 1 validation error\nMade it: http_response_code=200\n"
+    told = said_before(printed, "{}", ran("python check.py"), "`to_snake` gives http_response now, but not the code.")
+    assert told.startswith("Error with HTTPResponseCode: 1 validation error")
+    assert "to_snake('HTTPResponse') = 'http_response'" in told
 
 
 @pytest.mark.cpu_seconds(20)

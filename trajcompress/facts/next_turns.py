@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice, pairwise
 from types import MappingProxyType
@@ -29,6 +29,10 @@ _WORD, _DIGIT = late_re(r"[\w.@/-]+", re.ASCII), re.compile(rb"\d")
 _STANDS = re.compile(rb"\x01+")  # of a byte for each pair of words
 _LINES = late_re(r"\b[Ll]ines?\s{1,4}(\d{1,6})(?:\s{0,2}(?:-|–|to|and)\s{0,2}(\d{1,6}))?\b")
 _FEW_LINES = 8  # are told each
+_OPENED = late_re(r"\"view_range\": ?\[(\d{1,6}), ?(\d{1,6})\]|\bsed -n ['\"]?(\d{1,6}),(\d{1,6})p")
+_OPENED_LINES = 60  # matches of a search within so many were what is looked at
+_CODE = late_re(r"(?<!`)`([^`\n]{1,120})`(?!`)")
+_LEAST_CODE = 3  # characters of code, but for spaces
 _LEAST_WORDS, _MOST_RUNS = 4, 40
 _RESULT_CHARS = 60_000
 
@@ -57,9 +61,18 @@ class _Spoken:
         return [match.span() for match in _WORD.finditer(self.text)]
 
     @cached_property
+    def code(self) -> Sequence[str]:
+        """What it quotes as code; names alone are among its words."""
+        found = (code[1].strip() for code in _CODE.finditer(self.text))
+        return [code for code in found if len(code) >= _LEAST_CODE and not code.isidentifier()]
+
+    @cached_property
     def lines_named(self) -> Sequence[str]:
-        """The numbers of lines that it names, of a few also those between."""
+        """The numbers of lines that it names, of a few also those between; of what it opens as a search has them."""
         found: list[str] = []
+        for opened in _OPENED.finditer(self.text):
+            first, last = int(opened[1] or opened[3]), int(opened[2] or opened[4])
+            found += (f"{line}:" for line in range(first, last + 1) if last - first <= _OPENED_LINES)
         for lines in _LINES.finditer(self.text):
             first, last = int(lines[1]), int(lines[2] or lines[1])
             found += map(str, range(first, last + 1) if last - first < _FEW_LINES else (first, last))
@@ -141,10 +154,29 @@ class LaterReader:
 
 
 def _said_as_in(spoken: Sequence[_Spoken], result: str) -> list[str]:
-    """Return the runs of words that are said as they stand in a result: four or more, or two with a figure."""
+    """Return what is said as it stands in a result: code, and runs of four or more words, or of two with a figure.
+
+    Of what stands there with other spaces the line.
+    """
     pairs = set().union(*(each.pairs for each in spoken))
     stands = pairs.intersection(pairwise(words_in_order(result)))  # in one go, as a result may be long
-    return [run for each in spoken if stands for run in _runs(each, stands) if run in result]
+    said = [code for each in spoken for code in each.code]
+    said += [run for each in spoken if stands for run in _runs(each, stands)]
+    found = [text for text in said if text in result]
+    return found + _lines_with(dict.fromkeys(text for text in said if text not in result), result)
+
+
+def _lines_with(said: Iterable[str], result: str) -> list[str]:
+    """Return the lines of a result that have something but for the spaces within it."""
+    bare = [text for each in said if len(text := _squeezed(each)) >= _LEAST_CODE and not text.isalnum()]
+    squeezed = _squeezed(result) if bare else ""
+    lines = [squeezed.count("\n", 0, at) for text in bare if (at := squeezed.find(text)) >= 0]
+    whole = result.split("\n") if lines else []
+    return [whole[line].strip() for line in dict.fromkeys(lines)]
+
+
+def _squeezed(text: str) -> str:
+    return text.replace(" ", "").replace("\t", "")
 
 
 def _runs(spoken: _Spoken, stands: Collection[tuple[bytes, bytes]]) -> Iterator[str]:

@@ -31,6 +31,7 @@ from trajcompress.outcomes.text import TRACEBACK, one_line, shorten
 from trajcompress.transcript.text_protocols.feedback import killed_of
 
 _SNIPPET_CHARS = 100
+_MOST_USED = 3  # lines
 _END_CHARS = 2_000
 
 
@@ -105,7 +106,7 @@ def _beside(body: str, pieces: Sequence[str], asked: Asked, *, may_tell: bool, s
     own = telling_lines(beside_errors(body, pieces).splitlines(), asked.repeated) if may_tell else []
     if not own or sum(map(len, own)) > FAILED_CHARS:
         hidden = needless_frames(body)
-        used = [each.part for each in lines_used(body, asked.later, 1) if not is_within(each.start, hidden)]
+        used = [each.part for each in lines_used(body, asked.later, _MOST_USED) if not is_within(each.start, hidden)]
         own = [_last_line(body) if own or not speaks else "", *used]
     told: list[str] = []
     for line in filter(tells, map(one_line, own)):

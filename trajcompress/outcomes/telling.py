@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from trajcompress.facts.taken import STRONG
-from trajcompress.outcomes.asked import FAILED_CHARS, Asked
+from trajcompress.outcomes.asked import FAILED_CHARS, SAID_CHARS, Asked
 from trajcompress.outcomes.printed.shown import GOES_BETWEEN, in_order, placed, tells
 from trajcompress.outcomes.reported import Report
 from trajcompress.outcomes.reports.errors import is_within, needless_frames
@@ -49,7 +49,9 @@ class Telling:
 
     def _room_for_pieces(self) -> int:
         if self._report.failed or self._tools:
-            return max(self._limit, FAILED_CHARS, self._most // _FAILED_SHARE)
+            # Beside why it failed there is room for lines that are used.
+            used = self._limit if self._report.failed and self._limit >= SAID_CHARS else 0
+            return max(self._limit, FAILED_CHARS + used, self._most // _FAILED_SHARE)
         return self._at_most
 
     def with_used(self, shown: str) -> str:
@@ -70,7 +72,8 @@ class Telling:
         lined = [each for each in lined if not any(each[1].rstrip("…") in part for _, part in parts)]
         every = (*lined, *parts)
         told = in_order(shown, every, self._most - sum(len(part) + 3 for _, part in every))
-        return f"{first.rstrip(';')}; {told}" if first else told
+        gap = GOES_BETWEEN if report.done else "; "  # what an edit shows there it need not have written
+        return f"{first.rstrip(';')}{gap}{told}" if first else told
 
     def _used(self, shown: str, first: str) -> list[Placed]:
         """Return what later turns use: of files and matches what tells, of a failure no frame that nobody needs."""

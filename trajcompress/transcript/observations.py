@@ -42,6 +42,8 @@ _DEMONSTRATION = late_re(
 )
 _MANUAL = late_re(r"\b(?:api (?:manual|reference|documentation)|documentation of|manual\b)", re.IGNORECASE)
 _EXAMPLE_CHARS = 400
+_FENCE = late_re(r"\n[ \t]{0,4}(?:[-=*#~_]{3,}[^\n]{0,60}|</?\w[\w -]{0,40}>)[ \t]{0,9}(?=\s|\Z)")
+_FRAME_CHARS = 1_000  # between the heading and what is shown
 
 
 def read_rule(rule: str) -> Observations:
@@ -111,6 +113,17 @@ def demonstration_heading(text: str) -> int:
     begin = text[:_EXAMPLE_CHARS]
     found = _DEMONSTRATION.search(begin)
     return 0 if found is None or _MANUAL.search(begin) else max(begin.find("\n", found.end()), 0)
+
+
+def demonstration_frame(text: str) -> tuple[int, int]:
+    """Return where what is shown begins, behind what is said of it, and where it ends; 0 and 0 where nothing is."""
+    heading = demonstration_heading(text)
+    if not heading:
+        return 0, 0
+    opens = _FENCE.search(text, heading, heading + _FRAME_CHARS)
+    closes = _FENCE.match(text, text.rstrip().rfind("\n"))
+    begin = opens.end() if opens else heading
+    return begin, closes.start() if closes and begin < closes.start() else len(text)
 
 
 def _marked(turns: tuple[Turn, ...], found: Mapping[int, Acted | None]) -> tuple[Turn, ...]:

@@ -20,6 +20,12 @@ _LINES = tuple(  # behind their numbers or signs; ends of lines as in JSON, wher
 )
 _LINE_START_CHARS = 40
 _OPENING = late_re(r"\s{0,8}(?:[^\n]{1,100}(?=\n)|[^\n]{1,160}?[.!?。](?=\s))")
+_BEGINS = late_re(
+    rf"\s*+(?:{NUMBER})?+[ \t]*+(?:(?:async |export |default |public |private |protected |static |abstract |pub )*+"
+    r"(?:class|def|function|func|fn|interface|struct|trait|impl|enum|module|namespace)\b"
+    r"|(?:- )?[\"']?\w{0,20}name[\"']?: )",
+    re.IGNORECASE,
+)
 _CLOSERS = frozenset(")]}")
 _HEADED_CHARS, _HEADING_CHARS = 4_000, 120
 _DIFF, _DIFF_CHARS = "\ndiff --git ", 20_000
@@ -65,9 +71,13 @@ def behind(text: str, start: int, tail: int) -> int:
 
 
 def around(text: str, part: Part, reach: int, top: int) -> Part:
-    """Return a part with whole lines on either side, as many as so many characters hold, but none before ``top``."""
-    first = _element(text, max(part.start - reach, top), part.start, last=False)
-    last = _element(text, part.end, part.end + reach, last=True)
+    """Return a part with whole lines on either side, as many as so many characters hold, but none before ``top``.
+
+    What begins something, such as a function or a tool of a list, has those that follow it alone.
+    """
+    begins = _BEGINS.match(text, part.start) is not None
+    first = None if begins else _element(text, max(part.start - reach, top), part.start, last=False)
+    last = _element(text, part.end, part.end + reach * (1 + begins), last=True)
     return Part(_behind_line_end(first) if first else part.start, last.start() if last else part.end)
 
 

@@ -12,7 +12,7 @@ from trajcompress.compaction.text.result_lines import ResultLines
 from trajcompress.facts.parts import Wanted
 from trajcompress.facts.reading import mentions, readable
 from trajcompress.formats.rewrite import map_request, map_results
-from trajcompress.transcript.observations import demonstration_heading, is_request
+from trajcompress.transcript.observations import demonstration_frame, is_request
 from trajcompress.transcript.trajectory import Turn
 
 Keep: TypeAlias = Callable[[int], Wanted]
@@ -113,17 +113,17 @@ class _Elider:
         return self._shorten(text, max(LEAST_CHARS, self._least))
 
     def shorten_example(self, number: int, text: str) -> str:
-        """Cut off the end of a demonstration, or all behind its heading: cut amid, steps join that never met."""
-        heading = demonstration_heading(text)
+        """Cut off the end of a demonstration, or all but its frame: cut amid, steps join that never met."""
+        heading, end = demonstration_frame(text)
         if not heading or len(text) <= LEAST_CHARS:
             return self.shorten(number, text)
         tokens = self._count(text)
-        low, high = heading, heading if self.excess > tokens * _MOST_OF_EXAMPLE else len(text)
+        low, high = heading, heading if self.excess > tokens * _MOST_OF_EXAMPLE else end
         while high - low > LEAST_CUT:
             middle = (low + high) // 2
-            fits = tokens - self._count(cut_behind(text, middle)) >= self.excess
+            fits = tokens - self._count(cut_behind(text, middle, end)) >= self.excess
             low, high = (middle, high) if fits else (low, middle)
-        shorter = cut_behind(text, max(text.rfind("\n", heading, low), heading))
+        shorter = cut_behind(text, max(text.rfind("\n", heading, low), heading), end)
         self.excess -= tokens - self._count(shorter)
         return shorter
 

@@ -63,7 +63,8 @@ def result_line(
     limit, label_chars = (_SHORTEST_CHARS, _SHORTEST_LABEL_CHARS) if shortest else (SAID_CHARS, label_chars)
     most = MOST_CHARS if taken else min(limit + _NEEDED_CHARS * len(needed), BRIEF_CHARS)
     outcome = result.told(limit, most, taken)
-    said = _plain(without_folders(outcome.said, action), max(most, FAILED_CHARS), clean)
+    why = FAILED_CHARS + (limit if outcome.failed and not shortest else 0)
+    said = _plain(without_folders(outcome.said, action), max(most, why), clean)
     said += _with(needed, said)
     size = _size(whole or result.text, briefly=shortest and bool(said))
     ends = f"{SAYS}{said.rstrip(';')}; {size}]" if said else f": {size}]"

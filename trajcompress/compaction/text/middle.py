@@ -76,9 +76,9 @@ def cut_text(text: str, limit: int, keep: Wanted = MappingProxyType({})) -> str:
     return shorter
 
 
-def cut_behind(text: str, head: int) -> str:
-    """Cut all behind the beginning of a text, where that is worth a mark."""
-    return text[:head] + _mark(text, head, len(text)) if len(text) - head >= LEAST_CUT else text
+def cut_behind(text: str, head: int, end: int) -> str:
+    """Cut all behind the beginning of a text, up to its end, where that is worth a mark."""
+    return text[:head] + _mark(text, head, end) + text[end:].lstrip("\n") if end - head >= LEAST_CUT else text
 
 
 def cut_out(text: str, gone: Iterable[Part]) -> str:

@@ -70,7 +70,8 @@ class Line(Struct):
 
     def is_worth(self, form: int) -> bool:
         """Whether a form tells enough for what it takes; room that is left goes to turns of the row."""
-        if self.section is not Section.STEPS or form == len(self.forms) - 1 or self.worth > self.score:
+        was_told = self.order < 0  # by the summary before
+        if self.section is not Section.STEPS or was_told or form == len(self.forms) - 1 or self.worth > self.score:
             return True
         return self.cost(form) <= _MOST_COST
 
