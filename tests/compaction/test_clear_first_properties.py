@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from clearing import FIRST, measured
 from compressing import Writer, assert_adds_up, run, words
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 from shared import load_cached
@@ -35,6 +35,10 @@ _rules = st.builds(
     summary_size=st.integers(20, 150),
     keep_observations=st.integers(0, 6),
 )
+# What is to stay of the only result that can be cut leaves nothing to cut.
+TIGHT = replace(
+    FIRST, protection=Protection(last_n_turns=0), target_max_tokens=994, summary_size=20, keep_observations=0
+)
 _rows = st.one_of(
     examples(max_steps=8, max_words=150).map(lambda example: example.trajectory),
     st.builds(agent_run, st.integers(2, 8), st.sampled_from(DIALECTS), st.integers(100, 400)),
@@ -43,6 +47,8 @@ _rows = st.one_of(
 
 @settings(max_examples=80, deadline=None)
 @given(_rows, _rules, st.integers(1, 300))
+@example(agent_run(7, "openai", 212), TIGHT, 1)
+@example(agent_run(7, "openai", 212), TIGHT, 300)
 def test_kept_turns_of_the_assistant_are_as_they_were_and_no_more_goes_than_needed(
     counter: TokenCounter, trajectory: Trajectory, rules: Policy, summary_words: int
 ):

@@ -126,7 +126,7 @@ class _Cutter(Struct, Generic[T], frozen=True):
     lines: Callable[[], ResultLines]
 
     def tries(self, excess: int, ways: Iterable[tuple[bool, Keep | None]]) -> Iterator[Truncated[T]]:
-        """Yield what is tried, in each way with more and more that goes, until nothing is cut."""
+        """Yield what is tried, in each way with more and more that goes."""
         last: Truncated[T] | None = None
         for naming, staying in ways:
             if last and last.turns is last.cut and staying:  # nothing was named that could be left out
@@ -135,8 +135,8 @@ class _Cutter(Struct, Generic[T], frozen=True):
             for _ in range(_TRIES):
                 cut = self._cut(tokens, staying)
                 changed = frozenset(index for index, turn in enumerate(cut) if turn is not self.turns[index])
-                if not changed:
-                    return
+                if not changed:  # by what stays of each; without that it may be
+                    break
                 needed = self._needed(changed)
                 named = name_in_marks(cut, self.turns, needed) if naming else cut
                 built = last.built if last and last.turns == named else self.build(named)
