@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
@@ -28,6 +28,7 @@ _COST = 60  # characters: many short parts read worse than a few longer ones
 _BREAK = late_re(  # one set of characters first, as that is searched for quickly
     r"[\n\\.!?。！？](?:(?<=[\n。！？])|(?<=\\)\\*n|(?<=[.!?])[\"')\]]{0,2}\s+(?=[^\W_a-z]|[\"'(\[*#-]))"
 )
+_DEFINERS = ("def ", "class ", "function ", "func ", "fn ", "interface ", "struct ", "trait ", "enum ")
 _INDENTED = late_re(rf"\n([ \t]*+{NUMBER})?+[ \t]*+(?=[^\s\\])")  # maybe behind the number of the line
 _HEAD_WITHIN, _HEAD_CHARS = 2_000, 100
 _NUMBER_CHARS = 12  # of a line, with what stands behind it
@@ -112,8 +113,9 @@ def best_parts(text: str, wanted: Wanted, most: int) -> Sequence[Part]:
     """
     told: dict[Part, float] = {}
     named: set[Part] = set()
+    definers = _definers(text)
     for word in [word for word in wanted if word in text]:
-        parts, count = _parts_of(text, word)
+        parts, count = _parts_of(text, word, definers)
         for part in parts if len(parts) == count else ():
             told[part] = told.get(part, 0.0) + wanted[word] / count
             if wanted[word] >= LEAST:
@@ -209,15 +211,28 @@ def _size(part: Part) -> int:
 def _told(text: str, wanted: tuple[tuple[str, float], ...]) -> Sequence[tuple[Part, Mapping[str, float]]]:
     """Return the parts of a text that have wanted words, those that tell most first, and how much each word tells."""
     told: dict[Part, dict[str, float]] = {}
+    definers = _definers(text)
     for word, weight in [each for each in wanted if each[0] in text]:  # most are not
-        parts, count = _parts_of(text, word)
+        parts, count = _parts_of(text, word, definers)
         for part in parts:
             told.setdefault(part, {})[word] = weight / count
     return sorted(told.items(), key=lambda each: -sum(each[1].values()))[:_MOST_PARTS]
 
 
-def _parts_of(text: str, word: str) -> tuple[list[Part], int]:
-    """Return the parts in which a word stands on its own, and how many; only the first where there are many."""
+def _definers(text: str) -> Sequence[str]:
+    """Return the words that may define a name in a text."""
+    return [definer for definer in _DEFINERS if definer in text]
+
+
+def _parts_of(text: str, word: str, definers: Iterable[str]) -> tuple[list[Part], int]:
+    """Return the parts in which a word stands on its own, and how many; only the first where there are many.
+
+    Of a name that is defined there that is where it is.
+    """
+    for definer in definers if word.isidentifier() else ():
+        end = (at := text.find(definer + word)) + len(definer) + len(word)
+        if at >= 0 and not _joins(text[end : end + 1], word[-1]):
+            return [part_at(text, end - len(word), end)], 1
     parts: list[Part] = []
     at = text.find(word)
     while at >= 0:
