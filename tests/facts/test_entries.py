@@ -51,6 +51,17 @@ def test_what_is_told_of_a_page_is_told_of_its_owner(mark):
     assert "Cara Diaz" in last or "Pilot" not in last
 
 
+def test_of_a_tool_of_a_list_its_parameters_stand_under_its_name():
+    names = [("npx_fetch", "fetch_json"), ("npx_fetch", "fetch_txt"), ("fetch", "fetch"), ("files", "read_file")]
+    tools = "\n".join(
+        f"- server_name: {server}\n  tool_name: {tool}\n  tool_description: It is for {tool}.\n  inputschema:\n"
+        f"    url: (string) The address for {tool} of {server}\n    of_{number}: (Optional, integer) Most characters"
+        for number, (server, tool) in enumerate(names)
+    )
+    kept = [tools[start:end] for start, end in parts_with(tools, {"of_2": 4.0}, 500)]
+    assert kept == ["- server_name: fetch\n  tool_name: fetch", "of_2: (Optional, integer) Most characters"]
+
+
 @pytest.mark.parametrize(
     "text",
     [

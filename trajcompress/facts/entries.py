@@ -13,6 +13,7 @@ _READ_CHARS = 200_000
 _ENTRY = late_re(
     r"(?:\A|\n|(?<!\\)\\n)[ \t]{0,8}(?P<line>(?:\*\*|#{1,6} )?"
     r"(?:(?P<number>\d{1,4})(?P<sign>[.)]) |\[(?P<bracket>\d{1,4})\]:? ?"
+    r"|(?P<item>- \w{1,40}): ?"
     r"|(?P<key>Title|TITLE|title|Name|name|Paper|Question|Subject|Result|Document|File|ID|id) ?\d{0,4}(?:\*\*)?: ?)"
     r"(?=[^\s\\]))"
 )
@@ -47,7 +48,7 @@ def _entries(text: str) -> Sequence[int]:
     numbers: dict[str, list[tuple[int, int]]] = {}
     keys: dict[str, list[int]] = {}
     for entry in _ENTRY.finditer(text):
-        if key := entry["key"]:
+        if key := entry["key"] or entry["item"]:
             keys.setdefault(key, []).append(entry.start("line"))
         else:
             number = int(entry["number"] or entry["bracket"])

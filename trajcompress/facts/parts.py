@@ -31,6 +31,7 @@ _BREAK = late_re(  # one set of characters first, as that is searched for quickl
 _DEFINERS = ("def ", "class ", "function ", "func ", "fn ", "interface ", "struct ", "trait ", "enum ")
 _INDENTED = late_re(rf"\n([ \t]*+{NUMBER})?+[ \t]*+(?=[^\s\\])")  # maybe behind the number of the line
 _HEAD_WITHIN, _HEAD_CHARS = 2_000, 100
+_ITEM, _LINE_ENDS = "- ", ("\n", "\\n")
 _NUMBER_CHARS = 12  # of a line, with what stands behind it
 _NEGATES = late_re(
     r"\b(?:not?|never|none|neither|nor|without|cannot|except|unless|but|instead|fail\w*|false)\b|n['’]t\b|[不没沒無未]|ない|않",
@@ -125,18 +126,22 @@ def best_parts(text: str, wanted: Wanted, most: int) -> Sequence[Part]:
 
 
 def _head_of(text: str, part: Part) -> Part | None:
-    """Return the line that a part belongs to: of a record and of an entry of a list the first."""
-    return _outer_line(text, part) or _first_of_entry(text, part)
+    """Return the line that a part belongs to: of a record and of an entry of a list the first, which names it."""
+    entry = _first_of_entry(text, part)
+    return entry if entry and text.startswith(_ITEM, entry.start) else _outer_line(text, part) or entry
 
 
 def _first_of_entry(text: str, part: Part) -> Part | None:
     start = entry_at(text, part.start)
     if start is None or part.start - start > _HEAD_WITHIN:
         return None
-    ends = [end for end in (text.find(mark, start, part.start) for mark in ("\n", "\\n")) if end >= 0]
+    ends = [end for end in (text.find(mark, start, part.start) for mark in _LINE_ENDS) if end >= 0]
     if not ends:  # it stands in that line
         return None
     end = min(ends)
+    if text.startswith(_ITEM, start):  # of YAML, whose first two values name it
+        second = min((at for at in (text.find(mark, end + 2) for mark in _LINE_ENDS) if at >= 0), default=len(text))
+        end = second if second - start <= _HEAD_CHARS and second <= part.start else end
     return Part(start, end if end - start <= _HEAD_CHARS else max(text.rfind(" ", start, start + _HEAD_CHARS), start))
 
 
