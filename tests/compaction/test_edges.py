@@ -166,3 +166,11 @@ def test_of_a_function_or_a_tool_that_later_turns_name_what_stands_below_it_stay
     kept = cut_text(tools, 1_200, {"tool_21": 4.0})
     assert "Does 21 in chunks of lines." in kept
     assert "Does 20 in chunks" not in kept
+
+
+def test_a_note_with_which_a_tool_ends_stays_whole_or_goes():
+    note = "<NOTE>Only a part of this was shown. Search within the file with grep before you open it again.</NOTE>"
+    text = f"{CODE * 4}\n<response clipped>{note}"
+    for limit in range(300, 2_000, 37):
+        assert cut_text(text, limit).count(note) == cut_text(text, limit).count("</NOTE>")
+    assert note in cut_text(text, 900)

@@ -26,6 +26,7 @@ _BEGINS = late_re(
     r"|(?:- )?[\"']?\w{0,20}name[\"']?: )",
     re.IGNORECASE,
 )
+_NOTE_END, _NOTE_END_CHARS, _NOTE_CHARS = late_re(r"</(\w{1,30})>\s{0,9}\Z"), 42, 1_000
 _CLOSERS = frozenset(")]}")
 _HEADED_CHARS, _HEADING_CHARS = 4_000, 120
 _DIFF, _DIFF_CHARS = "\ndiff --git ", 20_000
@@ -56,7 +57,22 @@ def opening(text: str) -> int:
 
 
 def behind(text: str, start: int, tail: int) -> int:
-    """Return where an end begins: with an outer element or a line; else with a sentence, or a word."""
+    """Return where an end begins: with an outer element or a line; else with a sentence, or a word.
+
+    A note between tags, by which a tool ends, is whole, or goes.
+    """
+    return _outside_note(text, _behind(text, start, tail), tail)
+
+
+def _outside_note(text: str, start: int, tail: int) -> int:
+    closes = _NOTE_END.search(text, max(len(text) - _NOTE_END_CHARS, 0))
+    opens = text.rfind(f"<{closes[1]}>", max(len(text) - _NOTE_CHARS, 0), start) if closes else -1
+    if opens < 0:
+        return start
+    return opens if len(text) - opens <= tail + _SEEK_CHARS else len(text)
+
+
+def _behind(text: str, start: int, tail: int) -> int:
     highest = start + min(tail // 2, _SEEK_CHARS)
     if (element := _element(text, start - 1, highest, last=False)) is not None:
         return _behind_line_end(element)
