@@ -15,6 +15,7 @@ from trajcompress.transcript.summary_marks import SUMMARY_PREFIX
 from trajcompress.transcript.trajectory import Turn
 
 _AHEAD, _BEHIND = 60, 40
+_NAMED_CHARS = 400
 _SHORT_LINE = 56
 _KEY = late_re(r"""(?:^|[\s,;|{(])(["']?\w[\w .-]{0,30}["']?\s?[:=]\s?(["'$]?))$""")
 _KEY_CHARS = 40
@@ -179,3 +180,20 @@ def _texts(turn: Turn) -> list[tuple[bool, str]]:
 
 def _short(text: str) -> str:
     return text if len(text) <= 2 * _READ_CHARS else f"{text[:_READ_CHARS]}\n{text[-_READ_CHARS:]}"
+
+
+def in_few_words(facts: Sequence[str], texts: Iterable[str]) -> dict[str, str]:
+    """Return the lines that facts stand in, in fewer words, and at last without any, where they are too many.
+
+    Each with one of the facts that it tells.
+
+    Args:
+        facts: what to name.
+        texts: what tells them.
+    """
+    told = words_around(facts, (), texts)
+    for write in (told.__getitem__, lambda fact: brief(fact, told[fact])):
+        lines = {write(fact): fact for fact in facts}
+        if sum(map(len, lines)) <= _NAMED_CHARS:
+            return lines
+    return {fact: fact for fact in facts}

@@ -7,7 +7,7 @@ from itertools import accumulate
 
 from trajcompress.compaction.text.cut import cut
 from trajcompress.compaction.text.middle import MARK_CHARS, name_in_mark, useful_chars
-from trajcompress.facts import facts_in
+from trajcompress.facts import facts_in, in_few_words
 from trajcompress.facts.parts import Wanted
 
 MOST_CHARS = 3_000
@@ -21,11 +21,14 @@ _FIRST_SHARE = 0.85  # of the room, as blocks are whole lines and more
 _MOST_LEFT = 0.8  # of its length an excerpt may have
 
 
-def excerpt(text: str, quoted: Wanted, needed: Sequence[str], *, most: int = MOST_CHARS, ends: int = ENDS) -> str:
+def excerpt(
+    text: str, clean: str, quoted: Wanted, needed: Sequence[str], *, most: int = MOST_CHARS, ends: int = ENDS
+) -> str:
     """Cut a text down to the blocks that are quoted, and name in a mark what else is needed.
 
     Args:
         text: a result.
+        clean: the same without secrets.
         quoted: blocks of it.
         needed: what else of it later turns use.
         most: characters of the blocks.
@@ -45,7 +48,8 @@ def excerpt(text: str, quoted: Wanted, needed: Sequence[str], *, most: int = MOS
     if len(shorter) > _MOST_LEFT * len(text):
         return text
     told = facts_in(needed, shorter)
-    return name_in_mark(shorter, [fact for fact in needed if fact not in told], text)
+    missing = [fact for fact in needed if fact not in told]
+    return name_in_mark(shorter, in_few_words(missing, [clean]), text) if missing else shorter
 
 
 def _first(quoted: Wanted, most: int) -> Wanted:

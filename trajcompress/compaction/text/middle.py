@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from types import MappingProxyType
@@ -170,20 +170,23 @@ def _mark(text: str, start: int, end: int) -> str:
     return f"\n[… {gone:,} characters elided{', with ' if told else ''}{told} …]\n"
 
 
-def name_in_mark(text: str, facts: Sequence[str], whole: str = "") -> str:
+def name_in_mark(text: str, told: Mapping[str, str], whole: str = "") -> str:
     r"""Name facts in the marks of a text that was cut, each where it stood; JSON has no room for them.
 
-    Those that do not stand in the ``whole`` text where it was cut, if that is known, go to the first mark.
+    Those that do not stand in the ``whole`` text where it was cut, if that is known, go to the first mark. ``told``
+    has the words in which each is named, and the fact itself.
 
-    >>> name_in_mark("a\n[… 348 characters elided …]\nb", ["src/a.py", "n=3"])
-    'a\n[… 348 characters elided, with src/a.py; n=3 …]\nb'
+    >>> name_in_mark("a\n[… 348 characters elided …]\nb", {"src/a.py": "src/a.py", "n = 3": "3"})
+    'a\n[… 348 characters elided, with src/a.py; n = 3 …]\nb'
     """
     marks = list(_MARK.finditer(text))
     gone = _gone(text, marks, whole) if len(marks) > 1 and whole else []
     named: dict[int, list[str]] = {}
-    for fact in facts if marks else ():
-        place = next((place for place, (start, end) in enumerate(gone) if whole.find(fact, start, end) >= 0), 0)
-        named.setdefault(place, []).append(fact)
+    for words, fact in told.items() if marks else ():
+        places = (
+            at for each in (words, fact) for at, (start, end) in enumerate(gone) if whole.find(each, start, end) >= 0
+        )
+        named.setdefault(next(places, 0), []).append(words)
     for place in sorted(named, reverse=True):
         end = marks[place].end() - len(_MARK_END)
         joint = "; " if ", with " in marks[place][0] else ", with "

@@ -133,7 +133,7 @@ class ResultLines:
         needed = facts_in(self.needed(index), readable(clean))
         if quoted := self.quoted(index):
             most, ends = (BRIEF_CHARS, 0) if shortest else (MOST_CHARS, ENDS)
-            if cut := excerpt(text, quoted, needed, most=most, ends=ends):
+            if cut := excerpt(text, readable(clean), quoted, needed, most=most, ends=ends):
                 return cut
         reading = self._readings.get(place) or self._readings.setdefault(place, self._reading(place, clean, needed))
         whole = self._as_read(index)[number] if self._read[index] is not self.turns[index] else None

@@ -17,7 +17,7 @@ from msgspec import Struct
 from trajcompress.compaction.text import elide_results, name_in_mark
 from trajcompress.compaction.text.elide import Keep
 from trajcompress.compaction.text.result_lines import ResultLines, all_lines
-from trajcompress.facts import brief, facts_in, words_around
+from trajcompress.facts import facts_in, in_few_words
 from trajcompress.facts.count import FactCount
 from trajcompress.facts.ledger import FactLedger
 from trajcompress.facts.parts import Wanted
@@ -28,7 +28,6 @@ from trajcompress.transcript.observations import demonstration_heading
 from trajcompress.transcript.trajectory import Turn
 
 _ALL = sys.maxsize
-_NAMED_CHARS = 400
 _TRIES = 4  # a template may write less than it is given, so that cutting frees less than was cut
 
 
@@ -177,24 +176,14 @@ def name_in_marks(
         harmless = facts_in(facts, clean)
         kept = facts_in(harmless, readable(cut[index].text))
         if missing := [fact for fact in harmless if fact not in kept]:
-            told = words_around(missing, (), [clean])
             is_result = whole[index].answers or whole[index].example
-            name = _naming_once(_in_words(missing, told), result_texts(whole[index]) if is_result else ())
+            name = _naming_once(in_few_words(missing, [clean]), result_texts(whole[index]) if is_result else ())
             after[index] = map_results(cut[index], name) if is_result else map_request(cut[index], partial(name, 0))
     return tuple(after) if any(new is not old for new, old in zip(after, cut, strict=True)) else cut
 
 
-def _in_words(facts: Sequence[str], told: Mapping[str, str]) -> list[str]:
-    """Return the lines that facts stand in, in fewer words, and at last without any, where they are too many."""
-    for write in (told.__getitem__, lambda fact: brief(fact, told[fact])):
-        lines = list(dict.fromkeys(map(write, facts)))
-        if sum(map(len, lines)) <= _NAMED_CHARS:
-            return lines
-    return list(facts)
-
-
-def _naming_once(facts: Sequence[str], wholes: Sequence[str]) -> Callable[[int, str], str]:
-    waiting = [facts]
+def _naming_once(told: Mapping[str, str], wholes: Sequence[str]) -> Callable[[int, str], str]:
+    waiting = [told]
 
     def rewrite(number: int, text: str) -> str:
         if not waiting:
