@@ -92,6 +92,16 @@ def test_items_that_an_earlier_cut_left_outlive_its_marks():
         assert "elided" in data[-1]
 
 
+def test_marks_of_one_item_are_known_in_their_form_of_now_and_before():
+    flights = [{"flight": f"F{n}0", "note": "economy and business " * 14} for n in range(6)]
+    for mark in ("… 1 item elided …", "… 1 items elided …"):
+        for text in (json.dumps([mark, *flights]), json.dumps([mark, *flights], ensure_ascii=False)):
+            data = json.loads(cut(text, 800))
+            left = sum(isinstance(each, dict) for each in data)
+            assert 0 < left < len(flights)
+            assert sum(int(each.split()[1]) for each in data if isinstance(each, str)) == 1 + len(flights) - left
+
+
 def test_json_within_json_stays_json():
     text = json.dumps([{"type": "text", "text": json.dumps(list(range(3000)))}])
     assert json.loads(json.loads(cut(text, 600))[0]["text"])[:2] == [0, 1]
@@ -219,7 +229,7 @@ def test_json_behind_a_label_and_before_a_line_stays_json():
 def test_of_two_records_the_one_that_is_used_stays():
     flights = [{"flight": f"F{n}0", "note": "economy and business " * 14, "price": 100 + n} for n in (1, 2)]
     shorter = cut(json.dumps(flights), 400, {"F20": 2.0, "102": 4.0})
-    assert json.loads(shorter) == ["… 1 items elided …", flights[1]]
+    assert json.loads(shorter) == ["… 1 item elided …", flights[1]]
 
 
 def test_what_is_cut_around_a_line_that_is_used_begins_as_it_did():

@@ -21,7 +21,7 @@ from trajcompress.compaction.text.points import without_points
 from trajcompress.facts.parts import LEAST, Wanted
 from trajcompress.processes.late_patterns import late_re
 
-_ITEMS_MARK = late_re(r'"… ([\d,]{1,15}) items elided …"|"\\u2026 ([\d,]{1,15}) items elided \\u2026"')
+_ITEMS_MARK = late_re(r'"… ([\d,]{1,15}) items? elided …"|"\\u2026 ([\d,]{1,15}) items? elided \\u2026"')
 _SURROGATE = late_re("[\ud800-\udfff]")
 _TOKEN = late_re(r'"(?:[^"\\]++|\\.)*+"|[\[\]{}]|[^\s\[\]{}:,"]++', re.DOTALL)
 _BESIDE_CHARS = 200
@@ -153,7 +153,7 @@ def _fit_array(text: str, node: _Node, limit: int, keep: Wanted, depth: int) -> 
         if place not in pieces:
             gone += _items(text[item.start : item.end])
         if gone and (place in pieces or place == len(items) - 1):
-            written.append(write_string(f"… {gone:,} items elided …", text))
+            written.append(write_string(f"… {gone:,} item{'s' if gone > 1 else ''} elided …", text))
             gone = 0
         written += [pieces[place]] if place in pieces else []
     return f"[{', '.join(written)}]"
