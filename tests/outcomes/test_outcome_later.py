@@ -252,3 +252,19 @@ def test_a_line_that_ends_with_a_semicolon_is_followed_by_no_second_one():
     told = result_line(Reading(printed, Asked(needed=["$handle_7", "$handle_50"])), "cat")
     assert "$handle_50" in told
     assert ";;" not in told
+
+
+def test_frames_of_a_traceback_are_not_told_for_a_file_that_the_error_names_already():
+    text = (
+        "Traceback (most recent call last):\n"
+        '  File "/srv/shop/check_totals.py", line 59, in <module>\n    passed = check_all_totals()\n'
+        '  File "/srv/shop/check_totals.py", line 36, in check_all_totals\n    answer = total_of(basket)\n'
+        '  File "/usr/lib/python3/site-packages/sums/client.py", line 7, in total_of\n    raise SumError(basket)\n'
+        f"sums.SumError: no price{' of any kind' * 20}\n"
+    )
+    run, taken = Action("", "python check_totals.py", "run"), {"check_all_totals()": 2.0}
+    named, numbered = (Reading(text, Asked(run, (need,))) for need in ("/srv/shop/check_totals.py", "line 59"))
+    said = named.told(300, 1_400, taken).said
+    assert "(/srv/shop/check_totals.py:36)" in said
+    assert 'File "' not in said
+    assert 'File "/srv/shop/check_totals.py", line 59' in numbered.told(300, 1_400, taken).said

@@ -10,6 +10,7 @@ from trajcompress.facts.reading import mentions
 from trajcompress.facts.taken import STRONG
 from trajcompress.outcomes.asked import SAID_CHARS
 from trajcompress.outcomes.printed.shown import bare, without_number
+from trajcompress.outcomes.reports.errors import is_within, needless_frames
 from trajcompress.outcomes.text import LEAST_CHARS, one_line, shorten
 
 Placed: TypeAlias = tuple[int, str]
@@ -19,12 +20,19 @@ _BEGUN_CHARS = 12  # by which a part is found that was cut short before
 
 
 def parts_used(body: str, wanted: Wanted, said: str, most: int, needed: Sequence[str]) -> list[Placed]:
-    """Return lines and sentences that later turns take from a result, and that are not said already, with places."""
+    """Return lines and sentences that later turns take from a result, and that are not said already, with places.
+
+    What led to an error is told only where it holds what they need and nothing says.
+    """
     missing = {word: weight for word, weight in wanted.items() if word not in said or not mentions(said, word)}
     room = most - len(said) - 2
     least = LEAST if most > SAID_CHARS or not needed else 2 * STRONG
+    unsaid = [need for need in needed if need in missing]
+    frames = needless_frames(body)
     found: dict[str, int] = {}
     for start, end in parts_with(body, missing, room, cost=3, least=least):
+        if is_within(start, frames) and not any(need in body[start:end] for need in unsaid):
+            continue
         part = one_line(_shown(body[start:end], missing))
         numberless = without_number(part)
         if part and (numberless.rstrip(".") or part) not in said:
