@@ -31,10 +31,28 @@ def test_long_edits_are_told_in_whole_lines():
 
 def test_edits_of_a_list_a_diff_and_blocks_to_replace_are_told_as_well():
     edits = [{"oldText": "a = 1", "newText": "a = 2"}, {"oldText": "b = 1", "newText": "b = 3"}]
-    assert brought_in({"path": "x.py", "edits": edits}) == "a = 2; b = 3"
+    assert brought_in({"path": "x.py", "edits": edits}) == "a = 2 … b = 3"
     assert brought_in({"patch": "--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-a = 1\n+a = 2\n b = 1\n"}) == "a = 2"
     block = "<<<<<<< SEARCH\na = 1\nb = 1\n=======\na = 2\nb = 1\n>>>>>>> REPLACE\n"
     assert brought_in({"path": "x.py", "diff": block}) == "a = 2"
+
+
+def test_lines_between_which_others_stand_are_told_apart():
+    old = "def call(self):\n    return None\n\n    self.send()"
+    new = (
+        "def call(self):\n    if not self.headers:\n        return None\n\n    # Of old ones.\n"
+        "    if self.key is None:\n        # Of nobody.\n        self.key = KEY\n    self.send()"
+    )
+    told = "if not self.headers: … if self.key is None: self.key = KEY (+2 lines)"
+    old = old.replace("    return", "        return")
+    assert brought_in({"old_str": old, "new_str": new}) == told
+    diff = "@@ -1,3 +1,4 @@\n-a = 1\n+a = 2\n+b = 2\n c = 1\n+d = 2\n@@ -90 +91,2 @@\n+e = 2\n"
+    assert brought_in({"diff": diff}) == "a = 2; b = 2 … d = 2 … e = 2"
+    blocks = "<<<<<<< SEARCH\na = 1\n=======\na = 2\n>>>>>>> REPLACE\n"
+    assert brought_in({"diff": blocks + blocks.replace("a", "b")}) == "a = 2 … b = 2"
+    assert brought_in({"content": "import os\na = 1\ntry:\n    b()\nexcept OSError:\n    c()"}) == (
+        "a = 1 … b(); except OSError: c() (+2 lines)"
+    )
 
 
 def test_lines_of_code_that_begin_as_the_header_of_a_diff_does_are_told():

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
-from trajcompress.outcomes.text import on_one_line, one_line, shorten
+from trajcompress.outcomes.text import line_break, one_line, shorten
 from trajcompress.processes.late_patterns import late_re
 
 CHANGE_CHARS = 300
@@ -25,13 +25,14 @@ BULK_KEYS = frozenset((*_OLD_KEYS, *_NEW_KEYS, *_WHOLE_KEYS, *_DIFF_KEYS, _LIST_
 """Arguments of an edit that are told as what it brings in."""
 
 _MOST_EDITS = 20
-_NOT_CODE = late_re(
-    r"\W*$|import|from|#(?!include|define|if|e(?:lse|nd))|//|/\*|\*[ /]|<!--|-- |using|package|try:|def main"
-    r"|if __name__|pass\b"
-)
+_ASIDE = late_re(r"\W*$|#(?!include|define|if|e(?:lse|nd))|//|/\*|\*[ /]|<!--|-- ")  # comments
+_USUAL = late_re(r"import|from|using|package|try:|def main|if __name__|pass\b")
+_APART = " … "
 _ENDS = ("```", "end_of_edit")  # of what is brought in
 _DOCSTRINGS = ('"""', "'''")
 _DIFF = late_re(r"^(?:@@|\*\*\* (?:Update|Add) File: |<{5,9} SEARCH)", re.MULTILINE)
+_Lines: TypeAlias = Sequence[str | None]
+"""Lines of a text; None where others stand between them."""
 _SIDES = {"<<<<<": "-", "=====": "+", ">>>>>": ""}  # what stands below such marks is replaced, and what by
 
 
@@ -39,19 +40,26 @@ def brought_in(data: Mapping[str, Any]) -> str:
     """Say what the arguments of an edit bring in; nothing where they are none of an edit."""
     listed = data.get(_LIST_KEY)
     edits = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else [data]
-    added: list[str] = []
-    removed: list[str] = []
+    added: list[str | None] = []
+    removed: list[str | None] = []
     for edit in edits[:_MOST_EDITS]:
         new, old = _both_sides(edit)
-        there, left = set(old), set(new)
-        added += [line for line in new if line not in there]
-        removed += [line for line in old if line not in left]
-    if added or removed:
-        return told_lines(added) or f"-{told_lines(removed, GIST_CHARS)}"
+        added += [*_without(new, old), None]
+        removed += [*_without(old, new), None]
+    if told := told_lines(added):
+        return told
+    if told := told_lines(removed, GIST_CHARS):
+        return f"-{told}"
     return told_lines((_first(data, _WHOLE_KEYS) or "").splitlines(), GIST_CHARS)
 
 
-def _both_sides(edit: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+def _without(lines: _Lines, others: _Lines) -> _Lines:
+    """Return lines but for those that stand among others as well."""
+    known = {line for line in others if line and line.strip()}
+    return [None if line in known else line for line in lines]
+
+
+def _both_sides(edit: Mapping[str, Any]) -> tuple[_Lines, _Lines]:
     """Return the new lines of an edit, and those that they replace."""
     if diff := _first(edit, _DIFF_KEYS):
         return diff_sides(diff)
@@ -63,49 +71,67 @@ def is_diff(text: str) -> bool:
     return _DIFF.search(text) is not None
 
 
-def diff_sides(diff: str) -> tuple[list[str], list[str]]:
+def diff_sides(diff: str) -> tuple[_Lines, _Lines]:
     """Return the new lines of a diff, or of blocks to search and replace, and those that they replace."""
-    sides: dict[str, list[str]] = {"+": [], "-": []}
+    sides: dict[str, list[str | None]] = {"+": [], "-": []}
     side = ""
     lines = diff.splitlines()
     files = {at for at, (a, b) in enumerate(pairwise(lines)) if a.startswith("--- ") and b.startswith("+++ ")}
     for at, line in enumerate(lines):
         if (mark := line[:5]) in _SIDES:
             side = _SIDES[mark]
+            sides[side or "+"].append(None)
         elif side:
             sides[side].append(line)
         elif line[:1] in sides and files.isdisjoint((at - 1, at)):  # else it names a file; code may begin as it does
             sides[line[0]].append(line[1:])
+        elif line.strip():
+            sides["+"].append(None)
+            sides["-"].append(None)
     return sides["+"], sides["-"]
 
 
-def told_lines(lines: Iterable[str], limit: int = CHANGE_CHARS) -> str:
-    """Join the first lines of code, or else of comments and imports, that have room, and count the others."""
-    given = [line for raw in lines if (line := one_line(raw)) and not line.startswith(_ENDS)]
+def told_lines(lines: Iterable[str | None], limit: int = CHANGE_CHARS) -> str:
+    """Join the first lines of code, or else of comments and imports, that have room, and count the others.
+
+    Those between which others stand are told apart.
+    """
+    given: list[tuple[str, bool]] = []
+    apart = False
+    for raw in lines:
+        line = one_line(raw) if raw is not None else ""
+        if line and not line.startswith(_ENDS):
+            given.append((line, apart))
+            apart = False
+        apart = apart or raw is None
     code = _code_of(given) or given
-    told: list[str] = []
-    room = limit
-    for line in code:
-        if told and len(line) + 2 > room:
+    said, told = "", 0
+    for line, apart in code:
+        between = _APART if said and apart else line_break(said)
+        if said and len(said) + len(between) + len(line) > limit:
             break
-        told.append(shorten(line, room))
-        room -= len(told[-1]) + 2
-    left = len(given) - len(told)
-    more = f" (+{left} line{'s' if left > 1 else ''})" if left else ""
-    return on_one_line(told) + more
+        said += between + shorten(line, limit - len(between))
+        told += 1
+    left = len(given) - told
+    return said + (f" (+{left} line{'s' if left > 1 else ''})" if left else "")
 
 
-def _code_of(lines: Sequence[str]) -> list[str]:
+def _code_of(lines: Sequence[tuple[str, bool]]) -> list[tuple[str, bool]]:
     """Return lines of code: no comment, import, or what stands in a docstring."""
-    code: list[str] = []
+    code: list[tuple[str, bool]] = []
     quote = ""
-    for line in lines:
+    apart = False  # from the last of them, by more than comments
+    for line, is_apart in lines:
+        apart = apart or is_apart
         if quote:
             quote = "" if quote in line else quote
         elif line.startswith(_DOCSTRINGS):
             quote = "" if line[:3] in line[3:] else line[:3]
-        elif not _NOT_CODE.match(line):
-            code.append(line)
+        elif _USUAL.match(line):
+            apart = True
+        elif not _ASIDE.match(line):
+            code.append((line, apart))
+            apart = False
     return code
 
 
