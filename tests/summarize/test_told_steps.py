@@ -87,6 +87,13 @@ def test_a_file_that_was_written_and_removed_is_called_removed():
     assert changed("echo hi > out.txt", "rm out.txt", "echo ho > b.txt") == "- out.txt (removed)\n- b.txt"
 
 
+def test_that_a_file_was_removed_does_not_count_as_a_change_of_it():
+    assert (
+        changed("echo hi > a.txt", "rm a.txt", "echo ho > a.txt", "rm b.txt")
+        == "- a.txt (2 times)\n- b.txt (removed)"
+    )
+
+
 @pytest.mark.parametrize(("edits", "left"), [(1, ""), (2, "- a.py"), (3, "- a.py (2 times)")])
 def test_an_edit_that_was_undone_does_not_count(edits, left):
     made = {"path": "a.py", "command": "str_replace", "old_str": "a", "new_str": "b"}

@@ -25,6 +25,7 @@ _NEEDED_SHARE = 0.6
 _ATTEMPTS = 6
 _ENOUGH = 0.9
 _MOST_NAMED = 3  # of the kinds of steps that are left out side by side
+_MOST_WORDS = 3  # of a tool that calls another on a file
 _MARGIN = 0.97
 _AND_MORE = late_re(r" \(and (\d{1,9}) more\) → ")
 _COUNTED = late_re(r"«| ×\d+$|more\)$", re.MULTILINE)  # steps that say something of their own
@@ -50,6 +51,7 @@ class Line(Struct):
     """One line in its ``forms``, the longest first; a step that is left out, or has none, is counted by ``tool``.
 
     ``worth`` is what more than the shortest tells, where that is more than the score: what kept turns take from it.
+    What ``is_first`` is told in short before any line is told at length.
     """
 
     section: Section
@@ -59,6 +61,7 @@ class Line(Struct):
     count: int = 1
     tool: str = ""
     worth: float = 0.0
+    is_first: bool = False
 
     def cost(self, form: int) -> float:
         """What a form takes beyond the next shorter one, for what it tells; what people ask is told in full first."""
@@ -189,7 +192,7 @@ def _choose(lines: Sequence[Line], room: float) -> dict[int, int]:
             now = len(lines[place].forms[chosen[place]]) + 3 if place in chosen else 0
             cost = len(lines[place].forms[form]) + 3 - now
             asked = lines[place].section is Section.REQUESTS and place != last_asked
-            kept_back = 0.0 if place == last_asked else (1 - share) * whole
+            kept_back = 0.0 if place == last_asked or lines[place].is_first else (1 - share) * whole
             if cost > room - kept_back or (asked and spent_on_requests + cost > _REQUESTS_SHARE * whole):
                 continue
             chosen[place] = form
@@ -229,7 +232,10 @@ def _written(record: Record, chosen: Mapping[int, int], needed: Sequence[str] = 
 def _more(left: Counter[str]) -> str:
     """Count steps that are left out, and name what most of them called."""
     count = left.total()
-    most = sorted((pair for pair in left.items() if pair[0]), key=lambda pair: (-pair[1], pair[0]))[:_MOST_NAMED]
+    by_name: Counter[str] = Counter()  # of an editor its commands
+    for tool, times in left.items():
+        by_name[tool.rpartition(" ")[2]] += times
+    most = sorted((pair for pair in by_name.items() if pair[0]), key=lambda pair: (-pair[1], pair[0]))[:_MOST_NAMED]
     named = [f"{times} × {tool}" if count > 1 else tool for tool, times in most]
     named += ["…"] if named and sum(times for _, times in most) < count else []
     return f"… {count} more step{'s' if count > 1 else ''}{': ' if named else ''}{', '.join(named)}"
@@ -272,8 +278,10 @@ def _once(steps: Sequence[str | Counter[str]], tools: Collection[str]) -> list[s
 
 def _counted(step: str, tools: Collection[str]) -> Counter[str]:
     """Return how many steps a line tells, by their tool; what was asked in words names none."""
-    first = step.partition(" ")[0]
-    return Counter({first if first in tools else "": 1 + sum(map(int, _AND_MORE.findall(step)))})
+    first = step.split(" ", _MOST_WORDS)[:_MOST_WORDS]
+    named = (" ".join(first[:size]) for size in range(len(first), 0, -1))
+    tool = next((tool for tool in named if tool in tools), "")
+    return Counter({tool: 1 + sum(map(int, _AND_MORE.findall(step)))})
 
 
 def _shortest(record: Record, budget: int, count: Callable[[str], int]) -> str:

@@ -9,7 +9,6 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from trajcompress.facts import facts_in, words_around
@@ -31,6 +30,7 @@ from trajcompress.summarize.base import SummaryRequest
 from trajcompress.summarize.extractive.fit import CHANGED, RECENT, Line, Record, Section
 from trajcompress.summarize.extractive.previous import carry_over
 from trajcompress.summarize.extractive.requests import requests_of
+from trajcompress.summarize.extractive.scores import KIND_SCORE, LAST, Told, scores
 from trajcompress.transcript.observations import is_request
 from trajcompress.transcript.roles import addressee_of
 from trajcompress.transcript.text_protocols.actions import find_actions
@@ -49,27 +49,8 @@ _THOUGHT_END = "</think>"
 _LEAST_SPACES = 3
 _PARTS = late_re(r"; | … ")
 _AND_SO_ON = "; …"
-_REMOVES = late_re(r"(?:git )?rm\b")
 
-_KIND_SCORE = {"change": 3.0, "run": 2.0, "read": 1.0, "idle": 0.3}
-_FAILED, _TESTED, _LAST, _NEEDED, _MOST_NEEDED = 1.0, 1.5, 3.0, 2.0, 6.0
-_QUOTED = 2.0  # for each point of what is quoted
-_REPEATED = -2.0  # what the same call said again later
 _REPLIED = 0.5
-
-
-class _Told(Struct):
-    """A step on its way to a line."""
-
-    step: Step
-    label: str
-    outcome: Outcome | None
-    uses: float  # of it by kept turns, in facts
-    times: int = 1
-    files: tuple[str, ...] = ()  # changed
-    needed: str = ""  # what is told of it in short, where that are not its first words
-    quoted: str = ""  # what kept turns quote of it, with its first words
-    quotes: float = 0.0  # how much these tell
 
 
 def write(request: SummaryRequest) -> Record:
@@ -88,12 +69,12 @@ def write(request: SummaryRequest) -> Record:
     return replace(record, needed=words_around(request.facts, region, previous))
 
 
-def _told(
-    steps: Sequence[Step], later: LaterReader, facts: Sequence[str], taken: Mapping[int, Wanted]
-) -> list[_Told]:
+def _told(steps: Sequence[Step], later: LaterReader, facts: Sequence[str], taken: Mapping[int, Wanted]) -> list[Told]:
     """Read each step; the same call made again right after with the same outcome is one."""
-    found: list[_Told] = []
+    found: list[Told] = []
     repeated = Repeated((_ran(step), step.result) for step in steps if step.result)
+    changed = {path for step in steps if step.action for path in step.action.changes}  # which are named anyway
+    facts = [fact for fact in facts if fact not in changed]
     teller = _last_tellers(steps, facts)
     opened: str | None = None  # the file that an editor shows
     for place, step in enumerate(steps):
@@ -108,7 +89,7 @@ def _told(
             most = _MOST_STEP_CHARS if used else _STEP_CHARS
             outcome = read(step.result, Asked(action, needed, _STEP_CHARS, repeated, ahead, used, most))
         label = label_of(action, step.name, change_chars=_CHANGE_LABEL_CHARS, full=True)
-        told = _Told(step, label, outcome, len(needed) + _uses(taken, step))
+        told = Told(step, label, outcome, len(needed) + _uses(taken, step))
         if needed and outcome:
             told.needed = _needed_in_short(step, outcome, needed, repeated)
         if outcome and (blocks := _blocks(used)):
@@ -175,11 +156,11 @@ def _changed_files(action: Action | None, outcome: Outcome | None, opened: str |
     return action.changes or ((shown,) if shown else ())
 
 
-def _in_file(each: _Told) -> str:
+def _in_file(each: Told) -> str:
     return f" in {each.files[0]}" if each.files else ""
 
 
-def _replies(region: Sequence[Turn], told: Sequence[_Told]) -> list[Line]:
+def _replies(region: Sequence[Turn], told: Sequence[Told]) -> list[Line]:
     """Quote what the assistant tells people, by how much is done besides, and what comes that nothing asked for."""
     lines = []
     acting = {each.step.turn for each in told if each.step.action}
@@ -192,11 +173,11 @@ def _replies(region: Sequence[Turn], told: Sequence[_Told]) -> list[Line]:
     often = Counter(replies.values())
     for index, said in replies.items():
         if often[said] == 1 and _is_sentence(said):  # what is said again and again tells nothing
-            score = _REPLIED + (0 if acting else _LAST) + RECENT * (index + 1) / len(region)
+            score = _REPLIED + (0 if acting else LAST) + RECENT * (index + 1) / len(region)
             lines.append(_reply(index, score, region[index].name, said))
     for each in told:
         if each.step.action is None and each.outcome is not None and not is_feedback(each.step.result or ""):
-            score = _KIND_SCORE["read"] + RECENT * (each.step.turn + 1) / len(region)
+            score = KIND_SCORE["read"] + RECENT * (each.step.turn + 1) / len(region)
             lines.append(_reply(each.step.turn, score, each.step.name, each.outcome.said, quote=""))
     return lines
 
@@ -232,50 +213,17 @@ def _reply(index: int, score: float, by: str | None, said: str, quote: str = '"'
     return Line(Section.REPLIES, index, score, tuple(dict.fromkeys(quoted)))
 
 
-def _step_lines(told: Sequence[_Told], turns: int) -> list[Line]:
-    """Write what ran and what came of it; the last of each kind matters most to who goes on from there."""
-    last_of: dict[str, int] = {}
-    for place, each in enumerate(told):
-        for kind in _kinds(each):
-            last_of[kind] = place
-    failed = (place for place, each in enumerate(told) if "failed" in (kinds := _kinds(each)) and "run" in kinds)
-    last = {*last_of.values(), next(failed, -1)}  # the first failure shows what is to be mended
-    again = Counter(map(_came, told))
+def _step_lines(told: Sequence[Told], turns: int) -> list[Line]:
+    """Write what ran and what came of it."""
     lines = []
-    for place, each in enumerate(told):
-        again[_came(each)] -= 1
-        action, outcome = each.step.action, each.outcome
-        score = _KIND_SCORE[action.kind if action else "read"] + RECENT * (each.step.turn + 1) / turns
-        score += min(_NEEDED * each.uses, _MOST_NEEDED)
-        score += _LAST * (place in last) + _REPEATED * (again[_came(each)] > 0)
-        if outcome is not None:
-            score += _FAILED * outcome.failed + _TESTED * outcome.tests
-        worth = score + _NEEDED * each.uses + _QUOTED * each.quotes
+    for place, (each, scored) in enumerate(zip(told, scores(told, turns), strict=True)):
+        score, worth, first = scored
         order = each.step.turn + place / 1e6
-        lines.append(Line(Section.STEPS, order, score, _forms(each), each.times, _tool(each), worth))
+        lines.append(Line(Section.STEPS, order, score, _forms(each), each.times, each.tool, worth, first))
     return lines
 
 
-def _came(each: _Told) -> tuple[str, str]:
-    """Return what must come again for a step to tell little: of a failure and of a test run also what came of it."""
-    outcome = each.outcome
-    return each.label, outcome.said if outcome and (outcome.failed or outcome.tests) else ""
-
-
-def _tool(each: _Told) -> str:
-    """Return what a step called: the name of a tool, or of a program; nothing where it was asked in words."""
-    return "" if each.step.action is not None and each.step.action.in_words else each.label.partition(" ")[0]
-
-
-def _kinds(each: _Told) -> list[str]:
-    kinds = []
-    if each.outcome is not None:
-        kinds += ["tests"] * each.outcome.tests + ["failed"] * each.outcome.failed
-        kinds.append(each.step.action.kind if each.step.action else "read")
-    return [*kinds, *(f"changed {file}" for file in each.files)]
-
-
-def _forms(each: _Told) -> tuple[str, ...]:
+def _forms(each: Told) -> tuple[str, ...]:
     """Write a step at full length, and short."""
     times = f" ×{each.times}" if each.times > 1 else ""
     if each.outcome is None:
@@ -322,24 +270,25 @@ def _brief(outcome: Outcome, action: Action | None) -> str:
     return f"{told}{_AND_SO_ON}" if begun else told
 
 
-def _changed(told: Sequence[_Told]) -> list[Line]:
+def _changed(told: Sequence[Told]) -> list[Line]:
     """Name the files that were changed, and how often; the steps say how. What may be taken back is not certain."""
     times: dict[str, int] = {}
-    last: dict[str, _Told] = {}
+    last: dict[str, Told] = {}
     for each in told:
         if action := each.step.action:
             times = {file: number for file, number in times.items() if not is_taken_back(file, action)}
         undone = action is not None and undoes_edit(action)
+        more = 0 if each.removes else -each.times if undone else each.times
         for file in each.files:
-            times[file] = max(times.get(file, 0) + (-each.times if undone else each.times), 0)
+            times[file] = max(times.get(file, 0) + more, 0)
             last[file] = last.get(file, each) if undone else each
-    changes = {file: number for file, number in times.items() if number}
+    changes = {file: number for file, number in times.items() if number or last[file].removes}
     lines: list[Line] = []
     for file, number in changes.items():
         score = CHANGED + RECENT * len(lines) / len(changes)
         step = last[file].step
         how = f" ({number} times)" if number > 1 else ""
-        how = " (removed)" if step.action and _REMOVES.match(step.action.target) else how
+        how = " (removed)" if last[file].removes else how
         lines.append(Line(Section.CHANGED, step.turn + len(lines) / 1e6, score, (f"{file}{how}",)))
     return lines
 
@@ -350,4 +299,4 @@ def _prefer(lines: list[Line], focus: str) -> None:
     for line in lines:
         text = line.forms[0].lower() if line.forms else ""
         if share := sum(term in text for term in terms) / len(terms):
-            line.score += _LAST + _LAST * share
+            line.score += LAST + LAST * share

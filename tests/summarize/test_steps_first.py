@@ -1,0 +1,69 @@
+"""Which steps a record tells, and which it only counts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from summed_up import ask, call, result, section
+
+from trajcompress.summarize.extractive import extract
+
+
+def viewed(number: int):
+    shown = "\n".join(f"{line}: value_{line} = read({line})" for line in range(number, number + 40))
+    return call(number, "editor", command="view", path=f"src/module_{number}.py"), result(number, shown)
+
+
+def test_edits_installs_and_runs_that_came_out_otherwise_are_told_before_what_was_looked_at():
+    def ran(number: int, command: str, said: str):
+        return call(number, "bash", command=command), result(number, said)
+
+    def edited(number: int, path: str, new: str):
+        edit = {"command": "str_replace", "path": path, "old_str": "pass", "new_str": new}
+        return call(number, "editor", **edit), result(number, f"The file {path} has been edited.")
+
+    missing, wrong = (f"Traceback (most recent call last):\n{each}" for each in ("KeyError: 'a'", "KeyError: 'b'"))
+    acts = [
+        ran(100, "python reproduce.py", missing),
+        ran(101, "pip install -e .", "Successfully installed shop-1.0"),
+        edited(102, "src/shop.py", "return total"),
+        ran(103, "python reproduce.py", "all is well"),
+        edited(104, "src/cart.py", "return cart"),
+        ran(105, "python reproduce.py", wrong),
+    ]
+    looked = [viewed(n) for n in range(1, 25)]
+    region = [turn for n, act in enumerate(acts) for pair in (act, *looked[4 * n : 4 * n + 4]) for turn in pair]
+    steps = section(extract(ask(region, budget=190)), "Steps")
+    for told in ("KeyError: 'a'", "shop-1.0", "«return total»", "all is well", "«return cart»", "KeyError: 'b'"):
+        assert told in steps
+    assert "… 4 more steps: 4 × view" in steps
+
+
+def test_scripts_of_the_agent_are_told_after_edits_of_what_was_there():
+    edit = {"command": "str_replace", "old_str": "pass", "new_str": "return total"}
+    region = [
+        call(1, "editor", **edit, path="src/shop.py"),
+        result(1, "The file src/shop.py has been edited."),
+    ]
+    for n in range(2, 22):
+        made = {"command": "create", "path": f"try_{n}.py", "file_text": f"print({n})"}
+        region += [call(n, "editor", **made), result(n, f"File created successfully at: try_{n}.py")]
+    steps = section(extract(ask(region, budget=400)), "Steps")
+    assert "«return total»" in steps
+    assert " × create" in steps
+
+
+def test_a_file_that_is_changed_is_not_told_by_the_frame_of_a_traceback_that_names_it():
+    failed = (
+        'Traceback (most recent call last):\n  File "/srv/shop/try.py", line 3, in <module>\n    main()\n'
+        "  File \"/srv/shop/cart.py\", line 9, in main\n    pay()\nKeyError: 'a'"
+    )
+    region = [
+        call(1, "editor", command="create", path="/srv/shop/try.py", file_text="main()"),
+        result(1, "File created successfully at: /srv/shop/try.py"),
+        call(2, "bash", command="python try.py"),
+        result(2, failed),
+    ]
+    text = extract(replace(ask(region), facts=("/srv/shop/try.py",)))
+    assert "KeyError: 'a' (/srv/shop/cart.py:9)\n" in text
+    assert "- /srv/shop/try.py" in text

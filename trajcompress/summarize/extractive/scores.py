@@ -1,0 +1,122 @@
+"""Which steps of a record matter most: what was changed, what turned out otherwise than before, what is needed."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from trajcompress.outcomes.outcome import Outcome
+from trajcompress.outcomes.steps import Step
+from trajcompress.processes.late_patterns import late_re
+from trajcompress.summarize.extractive.fit import RECENT
+
+KIND_SCORE = {"change": 3.0, "run": 2.0, "read": 1.0, "idle": 0.3}
+LAST = 3.0
+_FAILED, _TESTED, _NEEDED, _MOST_NEEDED = 1.0, 1.5, 2.0, 6.0
+_TURNED = 3.0  # what changed what was there, or came out otherwise than when it ran before
+_QUOTED = 2.0  # for each point of what is quoted
+_REPEATED = -2.0  # what the same call said again later
+
+_INSTALLS = late_re(
+    r"(?:^|[\s/;&|])(?:pip3?|conda|mamba|apt|apt-get|dnf|yum|apk|brew|npm|yarn|pnpm|gem|poetry|uv|cargo|go)"
+    r"(?: -\S{1,40})? (?:install|add|get|sync|ci)\b"
+)
+_CREATES = late_re(r"\b(?:create|write|touch|tee|mkdir)|>", re.IGNORECASE)
+_REMOVES = late_re(r"(?:git )?rm\b")
+
+
+class Told(Struct):
+    """A step on its way to a line."""
+
+    step: Step
+    label: str
+    outcome: Outcome | None
+    uses: float  # of it by kept turns, in facts
+    times: int = 1
+    files: tuple[str, ...] = ()  # changed
+    needed: str = ""  # what is told of it in short, where that are not its first words
+    quoted: str = ""  # what kept turns quote of it, with its first words
+    quotes: float = 0.0  # how much these tell
+
+    @property
+    def removes(self) -> bool:
+        """Whether it removes files."""
+        return self.step.action is not None and _REMOVES.match(self.step.action.target) is not None
+
+    @property
+    def tool(self) -> str:
+        """What it called: a tool, with its command for a file, or a program; nothing where it was asked in words."""
+        action = self.step.action
+        if action is None or action.in_words:
+            return "" if action else self.label.partition(" ")[0]
+        if not self.label.startswith(action.name) or not action.name:
+            return self.label.partition(" ")[0]
+        verb, _, rest = action.target.partition(" ")
+        on_file = bool(action.files) and verb.isidentifier() and rest.startswith(action.files[0])
+        return f"{action.name} {verb}" if on_file else action.name
+
+
+def scores(told: Sequence[Told], turns: int) -> Iterator[tuple[float, float, bool]]:
+    """Say of each step how much it matters, how much what it says at length does, and whether it is told at all cost.
+
+    The last of each kind matters most to who goes on from there, and the first failure shows what is to be mended.
+    """
+    last_of: dict[str, int] = {}
+    for place, each in enumerate(told):
+        for kind in _kinds(each):
+            last_of[kind] = place
+    failed = (place for place, each in enumerate(told) if "failed" in (kinds := _kinds(each)) and "run" in kinds)
+    last = {*last_of.values(), next(failed, -1)}
+    turned = _turned(told)
+    again = Counter(map(_came, told))
+    for place, each in enumerate(told):
+        again[_came(each)] -= 1
+        action, outcome = each.step.action, each.outcome
+        score = KIND_SCORE[action.kind if action else "read"] + RECENT * (each.step.turn + 1) / turns
+        score += min(_NEEDED * each.uses, _MOST_NEEDED)
+        score += LAST * (place in last) + _REPEATED * (again[_came(each)] > 0)
+        score += _TURNED * (place in turned)
+        if outcome is not None:
+            score += _FAILED * outcome.failed + _TESTED * outcome.tests
+        yield score, score + _NEEDED * each.uses + _QUOTED * each.quotes, place in turned
+
+
+def _turned(told: Sequence[Told]) -> set[int]:
+    """Return which steps changed what was there, installed something, or came out otherwise than before."""
+    found: set[int] = set()
+    came: dict[str, str] = {}  # of each command how it failed last, if it did
+    made: set[str] = set()  # files that the agent wrote itself
+    for place, each in enumerate(told):
+        action, outcome = each.step.action, each.outcome
+        if action is None or outcome is None:
+            continue
+        if action.kind in {"run", "change"} and _INSTALLS.search(action.target):
+            found.add(place)
+        elif action.kind == "run":
+            how = outcome.said if outcome.failed else ""
+            if came.get(each.label, "") != how:
+                found.add(place)
+            came[each.label] = how
+        elif action.kind == "change" and not outcome.failed and not each.removes:
+            if _CREATES.search(f"{action.name} {action.target}"):
+                made.update(each.files)
+            elif not (each.files and made.issuperset(each.files)):
+                found.add(place)
+    return found
+
+
+def _came(each: Told) -> tuple[str, str]:
+    """Return what must come again for a step to tell little: of a failure and of a test run also what came of it."""
+    outcome = each.outcome
+    return each.label, outcome.said if outcome and (outcome.failed or outcome.tests) else ""
+
+
+def _kinds(each: Told) -> list[str]:
+    kinds = []
+    if each.outcome is not None:
+        kinds += ["tests"] * each.outcome.tests + ["failed"] * each.outcome.failed
+        kinds.append(each.step.action.kind if each.step.action else "read")
+    return [*kinds, *(f"changed {file}" for file in each.files)]
