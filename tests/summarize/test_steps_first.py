@@ -67,3 +67,9 @@ def test_a_file_that_is_changed_is_not_told_by_the_frame_of_a_traceback_that_nam
     text = extract(replace(ask(region), facts=("/srv/shop/try.py",)))
     assert "KeyError: 'a' (/srv/shop/cart.py:9)\n" in text
     assert "- /srv/shop/try.py" in text
+
+
+def test_a_step_that_an_earlier_summary_told_at_length_is_told_so_again_where_there_is_room():
+    step = f"- show notes.txt → {'a line of it that was told; ' * 8}"
+    previous = f"[CONTEXT SUMMARY]:\nSteps:\n{step.strip()}"
+    assert step.strip() in extract(replace(ask(()), previous=previous)).splitlines()
