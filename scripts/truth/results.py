@@ -34,6 +34,7 @@ FAILED = re.compile(
     r"|\b[1-9]\d* failed\b|^E   +\w",
     re.MULTILINE,
 )
+AGAIN = re.compile(r"^fails as before(?:: |$)")
 FOUND = re.compile(r"(?:[^\s:]+:)?\d+:")  # a match of grep, not what it complains of, nor a line around one
 WRAPPER = 12  # lines that an environment writes around a result
 ROOMY = 4  # words; fewer must stand together
@@ -45,8 +46,14 @@ def differs(right: str, action: Action, bag: Bag) -> str:
         waits = not words(right) or re.match(r"(?i)no (?:result|answer)|pending|not answered|unknown", right)
         return "" if waits else "it had no result"
     result = plain(action.result)
-    if wrong := _miscounted(right, result, action, bag):
-        return wrong
+    right, again = AGAIN.subn("", right)
+    if again and not (BROKEN.search(result) or "fail" in result):
+        return "it did not fail"
+    return _miscounted(right, result, action, bag) or _says_other(right, result, bag)
+
+
+def _says_other(right: str, result: str, bag: Bag) -> str:
+    """Why the text is not what the result says, but for its counts."""
     rest = LABEL.sub(" … ", NOTED.sub(" ", COUNTED.sub(" … ", TIMES.sub(" … ", right)))).strip(" ,;:()[]")
     if not words(rest):
         return ""

@@ -18,6 +18,8 @@ from trajectories import openai, read, result
 from trajcompress.compaction.text.bulk import without_bulk
 from trajcompress.compaction.text.line import is_line, repeat_line
 from trajcompress.outcomes.action.actions import Action
+from trajcompress.outcomes.asked import Asked
+from trajcompress.outcomes.outcome import Reading
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.transcript.trajectory import Trajectory, Turn
 
@@ -131,9 +133,13 @@ def test_bulk_goes_before_any_observation_is_cleared(counter: TokenCounter):
 def test_a_result_that_came_before_becomes_a_line_that_says_so(counter: TokenCounter):
     size = counter.count_text(TABLE)
     found, changed = dropped(counter, looks(TABLE, TABLE, LISTING, TABLE), less=size + 100)
-    line = f"[show table.txt → the same result as this call gave before; 60 lines, {len(TABLE):,} characters]"
-    assert found == [TABLE, line, LISTING, line]
+    just, line = (
+        f"[show table.txt → the same result as {of} before; 60 lines, {len(TABLE):,} characters]"
+        for of in ("the call", "this call gave")
+    )
+    assert found == [TABLE, just, LISTING, line]
     assert is_line(line)
+    assert is_line(just)
     assert changed == 2
 
 
@@ -147,7 +153,8 @@ def test_of_a_short_result_that_came_before_the_line_says_what_it_was(counter: T
     refused = json.dumps({"error": "no table of that name is loaded", "asked": [f"row {n}" for n in range(50)]})
     found, changed = dropped(counter, looks(refused, LISTING, refused, TABLE), less=20)
     assert found[0] == refused
-    assert found[2] == f"[show table.txt → error: no table of that name is loaded; {len(refused)} characters]"
+    why = "fails as before: error: no table of that name is loaded"
+    assert found[2] == f"[show table.txt → {why}; {len(refused)} characters]"
     assert changed == 1
 
 
@@ -172,20 +179,44 @@ def test_of_old_results_that_are_the_same_the_first_and_the_last_stay(counter: T
     others = [f"{LISTING}\n{number}" for number in range(FIRST.keep_observations)]
     size = counter.count_text(TABLE)
     found, changed = dropped(counter, looks(TABLE, TABLE, TABLE, TABLE, *others), less=size + 100)
-    line = f"[show table.txt → the same result as this call gave before; 60 lines, {len(TABLE):,} characters]"
+    line = f"[show table.txt → the same result as the call before; 60 lines, {len(TABLE):,} characters]"
     assert found[:4] == [TABLE, line, line, TABLE]
     assert changed == 2
 
 
 def test_the_same_result_of_another_call_is_not_said_to_be_of_this_one():
     action = Action("write_fix", "project=Math", "run")
-    same, other = (repeat_line("a\nb", "write_fix", action, action, is_same=is_same) for is_same in (True, False))
+    result = Reading("a\nb", Asked(action))
+    same, other = (repeat_line(result, "write_fix", action, is_same=is_same) for is_same in (True, False))
     assert "as this call gave before" in same
-    assert "as such a call gave before" in other
+    assert "as a call like this gave before" in other
     assert is_line(other)
-    last = repeat_line("a\nb", "write_fix", action, action, is_same=True, when="last")
-    assert "as this call gave last; " in last
+    last = repeat_line(result, "write_fix", action, is_same=True, when="last")
+    assert "as this call gave the time before; " in last
     assert is_line(last)
+
+
+def test_what_failed_again_says_why(counter: TokenCounter):
+    shown = "".join(f"{number}: value_{number} = read({number})\n" for number in range(40))
+    failed = f"Traceback (most recent call last):\n{shown}SyntaxError: unmatched ')' (shop.py, line 7)"
+    ran = [m for n in range(3) for m in (call("bash", f"c{n}", command="python shop.py"), result(f"c{n}", failed))]
+    found, _ = dropped(counter, read([ASK, *ran, {"role": "assistant", "content": "Done."}]), less=400)
+    assert found[0] == failed
+    assert found[1] == found[2]
+    assert found[1].startswith("[python shop.py → fails as before: SyntaxError: unmatched ')' (shop.py, line 7); 42 ")
+    assert is_line(found[1])
+
+
+def test_what_the_next_call_uses_of_a_result_that_came_before_is_named(counter: TokenCounter):
+    made = json.dumps({"deck": "deck_4417", "pages": [f"page {n} of the deck" for n in range(60)]})
+    ends = {"role": "assistant", "content": "I fill deck_4417 now."}
+    steps = [m for n in range(3) for m in (call("new_deck", f"c{n}", title="Rivers"), result(f"c{n}", made))]
+    told = ({**call("show", "c4", path="table.txt"), "content": "Then deck_4417."}, result("c4", TABLE))
+    found, _ = dropped(counter, read([ASK, *steps, *told, ends]), less=500)
+    assert found[0] == made
+    assert found[1].startswith("[new_deck Rivers → the same result as the call before; ")
+    assert found[2].startswith("[new_deck Rivers → the same result as the call before; with deck_4417; ")
+    assert is_line(found[2])
 
 
 def test_a_reply_that_no_call_got_is_not_said_to_be_what_a_call_gave(counter: TokenCounter):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import cache, cached_property, partial
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import Literal
 
 from trajcompress.compaction.order import recent_observations
@@ -15,10 +15,19 @@ from trajcompress.compaction.strategies.clear_observations import CLEARED
 from trajcompress.compaction.text.bulk import without_bulk
 from trajcompress.compaction.text.copies import without_copy
 from trajcompress.compaction.text.elide import SHORT_CHARS
-from trajcompress.compaction.text.line import LABEL_CHARS, LONG_LABEL_CHARS, SAYS, is_line, repeat_line, result_line
+from trajcompress.compaction.text.line import (
+    FAILS,
+    LABEL_CHARS,
+    LONG_LABEL_CHARS,
+    SAYS,
+    is_line,
+    repeat_line,
+    result_line,
+)
 from trajcompress.compaction.text.progress import without_progress
 from trajcompress.compaction.text.result_lines import LONG_CHARS
 from trajcompress.compaction.text.runs import without_runs
+from trajcompress.facts import facts_needed
 from trajcompress.formats.rewrite import map_results, result_texts
 from trajcompress.outcomes.action.actions import Action
 from trajcompress.outcomes.asked import Asked
@@ -29,6 +38,7 @@ from trajcompress.transcript.tool_groups import Place, match_results
 from trajcompress.transcript.trajectory import Turn
 
 _MORE_CHARS = 40  # that a line may take to say what a short result was, rather than that it was the same
+_MOST_USED = 3  # are named of a result that is the same as another
 _LINE = late_re(r"\S[^\n]*")
 _LONG_NUMBER = late_re(r"\d{3,}|\d+\.\d+")
 
@@ -133,14 +143,15 @@ def _repeated(state: State, observed: Sequence[int], policy: Policy) -> dict[int
     known = calls_of(turns)
 
     @cache  # the same calls give the same results
-    def reading(text: str, action: Action | None) -> Reading:
-        return Reading(text, Asked(action))
+    def reading(text: str, action: Action | None, needed: Sequence[str]) -> Reading:
+        return Reading(text, Asked(action, needed))
 
     called = cache(lambda index: _called(turns, calls.get(index), known))
     gave: dict[tuple[str, str] | str, str] = {}  # each call last, and all that are told alike
     differ: set[tuple[str, str] | str] = set()
     lines: dict[int, str] = {}
-    for index in observed:
+    came_last = ""
+    for index in (index for index, turn in enumerate(turns) if turn.answers):
         text, name = turns[index].text, turns[index].name
         action, said = called(index)
         ran = (action.name, action.target) if action else ("", "")
@@ -150,17 +161,24 @@ def _repeated(state: State, observed: Sequence[int], policy: Policy) -> dict[int
             result = "\n".join(result_texts(turns[index]))  # without what its protocol puts around it
             call = said if is_same else ran
             is_last = gave.get(call, text) == text
-            when: Literal["before", "last"] = "last" if is_last and call in differ else "before"
-            line = repeat_line(result, name, action, before, clean, is_same=is_same, when=when)
+            is_just = came_last == text
+            when: Literal["just", "last", "before"] = "last" if is_last and call in differ else "before"
+            read = reading(result, action, _used_next(turns, calls[index][0], index))
+            line = repeat_line(read, name, before, clean, is_same=is_same, when="just" if is_just else when)
             # Where it is not clear which of the earlier results is meant, or to point to it takes about as long.
             more = _MORE_CHARS if len(result) <= SHORT_CHARS else 0
-            most = len(line) + more if is_last else len(result)
-            read = reading(result, action)
+            most = 0 if FAILS in line else len(line) + more if is_last or is_just else len(result)
             own = (result_line(read, name, clean, label_chars=chars) for chars in (LONG_LABEL_CHARS, LABEL_CHARS))
             lines[index] = next((each for each in own if SAYS in each and len(each) <= most), line)
         differ.update(call for call in (ran, said) if gave.get(call, text) != text)
-        gave[ran] = gave[said] = text
+        gave[ran] = gave[said] = came_last = text
     return lines
+
+
+def _used_next(turns: Sequence[Turn], called: int, index: int) -> tuple[str, ...]:
+    """Return what the next turn of the assistant uses of a result, such as an id, that the call did not say."""
+    ahead = next((turn for turn in islice(turns, index + 1, None) if turn.role == "assistant"), None)
+    return facts_needed(turns[called : called + 1], (turns[index],), (ahead,), limit=_MOST_USED) if ahead else ()
 
 
 def _given_before(turns: Sequence[Turn], observed: Sequence[int], last: Collection[int]) -> dict[int, int]:

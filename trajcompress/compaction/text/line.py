@@ -16,6 +16,8 @@ from trajcompress.outcomes.text import harmless, one_line, shorten
 from trajcompress.redact import redact
 from trajcompress.transcript.summary_marks import is_cleared_line
 
+FAILS = "fails as before"
+
 LINE_CHARS = 260
 """No line is longer, but for why something failed, and what later turns need of it.
 
@@ -73,22 +75,37 @@ def result_line(
 
 
 def repeat_line(
-    text: str,
+    result: Reading,
     name: str | None,
-    action: Action | None,
     earlier: Action | None,
     clean: Clean = without_secrets,
     *,
+    when: Literal["just", "last", "before"] = "before",
     is_same: bool,
-    when: Literal["before", "last"] = "before",
 ) -> str:
     """Write the line of an observation that an earlier one gave: as what came of which call, or of the same one.
 
-    ``when``: the last time, where such a call gave different results before.
+    What failed says so and why. What later turns need of it is named.
+
+    Args:
+        result: what is said again.
+        name: of its tool, where no call is known.
+        earlier: the call that gave it first.
+        clean: takes secrets out.
+        when: it gave it just before, the last time where such a call gave different results, or else before.
+        is_same: whether the very same call gave it.
     """
-    label, before = (_label(each, name, LABEL_CHARS, clean) for each in (action, earlier))
-    of = "this call gave" if is_same else "such a call gave" if before == label else f"{before} gave"
-    return f"[{label} → the same result as {of} {when}; {_size(text)}]"
+    label, before = (_label(each, name, LABEL_CHARS, clean) for each in (result.asked.action, earlier))
+    outcome = result.told(_SHORTEST_CHARS, _SHORTEST_CHARS, {})
+    of = "this call gave" if is_same else "a call like this gave" if before == label else f"{before} gave"
+    of = "the call before" if when == "just" else f"{of} {'the time before' if when == 'last' else 'before'}"
+    came = f"the same result as {of}"
+    if outcome.failed:
+        why = _plain(without_folders(outcome.said, result.asked.action), FAILED_CHARS, clean)
+        came = f"{FAILS}: {why}" if why else FAILS
+    needed = [_plain(value, LABEL_CHARS, clean) for value in result.asked.needed if len(value) <= LABEL_CHARS]
+    came += _with(needed, came)
+    return f"[{label}{SAYS}{came}; {_size(result.text)}]"
 
 
 def _with(needed: Sequence[str], said: str) -> str:
