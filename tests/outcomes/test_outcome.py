@@ -129,6 +129,13 @@ def test_of_what_nobody_can_read_only_the_size_is_told():
     assert said(" \n") == "no output"
 
 
+@pytest.mark.parametrize("echo", ["rm /srv/a/try.py", "$ rm /srv/a/try.py\n"])
+def test_a_command_that_prints_no_more_than_itself_has_no_output(echo: str):
+    assert said(echo, ran("cd /srv && rm /srv/a/try.py")) == "no output"
+    assert said(f"{echo.strip()}\nrm: cannot remove it", ran("rm /srv/a/try.py")) == "rm: cannot remove it"
+    assert said("rm", ran("echo rm")) == "rm"
+
+
 def test_the_last_line_of_a_run_is_told_though_each_run_ends_with_it():
     did = Turn("assistant", "", {}, calls=(ToolCall("c", "bash", '{"command": "python demo.py"}'),))
     runs = [

@@ -26,6 +26,8 @@ def without_echo(text: str, action: Action | None) -> str:
     line = one_line(first)
     if waits and len(first) == len(text) and _PROMPT.fullmatch(line.removesuffix(typed).rstrip()):
         return ""  # nothing was printed
+    if " " in typed and line.removeprefix("$ ") == typed and not text[len(first) :].strip():
+        return ""
     repeats = typed[:-1][:_TYPED_CHARS] in line if typed.endswith("…") else line.endswith(typed)
     repeats = repeats or (typed in line and _PROMPT.match(line) is not None)  # with what a harness waits for
     return text[len(first) + 1 :] if " " in typed and repeats and len(first) < len(text) else text
