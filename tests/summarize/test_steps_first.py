@@ -73,3 +73,17 @@ def test_a_step_that_an_earlier_summary_told_at_length_is_told_so_again_where_th
     step = f"- show notes.txt → {'a line of it that was told; ' * 8}"
     previous = f"[CONTEXT SUMMARY]:\nSteps:\n{step.strip()}"
     assert step.strip() in extract(replace(ask(()), previous=previous)).splitlines()
+
+
+def test_of_a_file_that_is_written_once_more_what_is_new_is_told():
+    first = "\n".join(f"value_{n} = read({n})" for n in range(20))
+    region = []
+    for n, text in enumerate((first, first.replace("read(9)", "parse(9)").replace("read(15)", "parse(15)"), "x = 1")):
+        region += [
+            call(n, "editor", command="create", path="try.py", file_text=text),
+            result(n, "File created successfully at: try.py"),
+        ]
+    steps = section(extract(ask(region)), "Steps").splitlines()
+    assert "«value_0 = read(0); " in steps[0]
+    assert "«… value_9 = parse(9) … value_15 = parse(15)»" in steps[1]
+    assert "«x = 1»" in steps[2]

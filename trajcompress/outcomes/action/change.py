@@ -50,7 +50,19 @@ def brought_in(data: Mapping[str, Any]) -> str:
         return told
     if told := told_lines(removed, GIST_CHARS):
         return f"-{told}"
-    return told_lines((_first(data, _WHOLE_KEYS) or "").splitlines(), GIST_CHARS)
+    return told_lines(whole_text(data).splitlines(), GIST_CHARS)
+
+
+def whole_text(data: Any) -> str:
+    """Return the text of a file that a call writes whole; nothing where it writes none."""
+    return (_first(data, _WHOLE_KEYS) or "") if isinstance(data, dict) else ""
+
+
+def written_anew(text: str, before: str) -> str:
+    """Say what is new in a file that is written once more; nothing where little is as before."""
+    lines = text.splitlines()
+    new = _without(lines, before.splitlines())
+    return told_lines(new, GIST_CHARS) if 2 * new.count(None) > len(lines) else ""
 
 
 def _without(lines: _Lines, others: _Lines) -> _Lines:
