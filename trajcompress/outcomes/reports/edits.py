@@ -58,4 +58,4 @@ def why_not_applied(body: str) -> str:
     if said.count("`") % 2:  # a block of lines is quoted, and what became of it stands behind that
         behind = body[told.end() : told.end() + _EDGE_CHARS].partition("`")[2].partition("\n")[0]
         said = f"{said.rstrip('…')} …`{shorten(behind.rstrip(), _SNIPPET_CHARS)}"
-    return f"{said}; {one_line(why[1])}" if why else said
+    return f"{said.partition('. ')[0].rstrip('.')}; {one_line(why[1])}" if why else said  # what to do says nothing
