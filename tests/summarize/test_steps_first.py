@@ -87,3 +87,13 @@ def test_of_a_file_that_is_written_once_more_what_is_new_is_told():
     assert "«value_0 = read(0); " in steps[0]
     assert "«… value_9 = parse(9) … value_15 = parse(15)»" in steps[1]
     assert "«x = 1»" in steps[2]
+
+
+def test_the_files_that_were_changed_are_named_before_edits_are_told_each():
+    region = []
+    for n in range(30):
+        edit = {"command": "str_replace", "path": f"src/part_{n % 6}.py", "old_str": f"a{n}", "new_str": f"b{n}"}
+        region += [call(n, "editor", **edit), result(n, f"The file {edit['path']} has been edited.")]
+    text = extract(ask(region, budget=150))
+    assert section(text, "Files changed").count("(5 times)") == 6
+    assert " × str_replace" in section(text, "Steps")

@@ -42,7 +42,7 @@ class Section(Enum):
     NEEDED = "Needed later"
 
 
-ASKED, CHANGED, RECENT = 12.0, 10.0, 3.0
+ASKED, CHANGED, RECENT = 22.0, 20.0, 3.0
 """Scores, whether told now or before: what people ask goes last, then which files changed; and what is added to the
 score of a line for how late it stands in the region."""
 

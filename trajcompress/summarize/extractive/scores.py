@@ -16,7 +16,7 @@ from trajcompress.summarize.extractive.fit import RECENT
 KIND_SCORE = {"change": 3.0, "run": 2.0, "read": 1.0, "idle": 0.3}
 LAST = 3.0
 _FAILED, _TESTED, _NEEDED, _MOST_NEEDED = 1.0, 1.5, 2.0, 6.0
-_TURNED = 3.0  # what changed what was there, or came out otherwise than when it ran before
+_EDITED, _TURNED = 2.0, 4.0  # what changed what was there, and what came out otherwise than when it ran before
 _QUOTED = 2.0  # for each point of what is quoted
 _REPEATED = -2.0  # what the same call said again later
 
@@ -71,6 +71,7 @@ def scores(told: Sequence[Told], turns: int) -> Iterator[tuple[float, float, boo
     failed = (place for place, each in enumerate(told) if "failed" in (kinds := _kinds(each)) and "run" in kinds)
     last = {*last_of.values(), next(failed, -1)}
     turned = _turned(told)
+    ends = {last_of.get(kind, -1) for kind in ("run", "tests", "failed")}
     again = Counter(map(_came, told))
     for place, each in enumerate(told):
         again[_came(each)] -= 1
@@ -78,15 +79,15 @@ def scores(told: Sequence[Told], turns: int) -> Iterator[tuple[float, float, boo
         score = KIND_SCORE[action.kind if action else "read"] + RECENT * (each.step.turn + 1) / turns
         score += min(_NEEDED * each.uses, _MOST_NEEDED)
         score += LAST * (place in last) + _REPEATED * (again[_came(each)] > 0)
-        score += _TURNED * (place in turned)
+        score += turned.get(place, 0.0)
         if outcome is not None:
             score += _FAILED * outcome.failed + _TESTED * outcome.tests
-        yield score, score + _NEEDED * each.uses + _QUOTED * each.quotes, place in turned
+        yield score, score + _NEEDED * each.uses + _QUOTED * each.quotes, place in turned or place in ends
 
 
-def _turned(told: Sequence[Told]) -> set[int]:
+def _turned(told: Sequence[Told]) -> dict[int, float]:
     """Return which steps changed what was there, installed something, or came out otherwise than before."""
-    found: set[int] = set()
+    found: dict[int, float] = {}
     came: dict[str, str] = {}  # of each command how it failed last, if it did
     made: set[str] = set()  # files that the agent wrote itself
     for place, each in enumerate(told):
@@ -94,17 +95,17 @@ def _turned(told: Sequence[Told]) -> set[int]:
         if action is None or outcome is None:
             continue
         if action.kind in {"run", "change"} and _INSTALLS.search(action.target):
-            found.add(place)
+            found[place] = _TURNED
         elif action.kind == "run":
             how = outcome.said if outcome.failed else ""
             if came.get(each.label, "") != how:
-                found.add(place)
+                found[place] = _TURNED
             came[each.label] = how
         elif action.kind == "change" and not outcome.failed and not each.removes:
             if _CREATES.search(f"{action.name} {action.target}"):
                 made.update(each.files)
             elif not (each.files and made.issuperset(each.files)):
-                found.add(place)
+                found[place] = _EDITED
     return found
 
 
