@@ -23,7 +23,6 @@ _SECTIONS = {
 _SKIPPED = frozenset({"needed later", "also needed later"})  # what is needed now is looked up anew
 _SCORES = {Section.REQUESTS: ASKED, Section.CHANGED: CHANGED, Section.STEPS: 3.5}
 _SCORE = 3.0
-_WORTH = 0.1  # more than the score: what was told at length is, where it has room
 _HEADING = late_re(r"#{1,6} +(.+?):?|\**([^\W\d][\w ]{2,30})\**:\**")
 _BULLET = late_re(r"(?:[-*+•]|\d{1,2}[.)]) +")
 _MORE = late_re(
@@ -76,5 +75,4 @@ def carry_over(previous: str, lines: Sequence[Line]) -> list[Line]:
     for place, line in enumerate(carried):
         line.order = place - len(carried) - 1.0
         line.score += place / len(carried) / 2
-        line.worth = line.score + _WORTH
     return [*carried, *lines]
