@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import cache, cached_property, partial
-from itertools import accumulate, islice
+from itertools import accumulate
 from typing import Literal
 
 from trajcompress.compaction.order import recent_observations
@@ -39,6 +39,7 @@ from trajcompress.transcript.trajectory import Turn
 
 _MORE_CHARS = 40  # that a line may take to say what a short result was, rather than that it was the same
 _MOST_USED = 3  # are named of a result that is the same as another
+_NEAR = 8  # calls of a turn, and turns behind a result: more of them would be read again and again
 _LINE = late_re(r"\S[^\n]*")
 _LONG_NUMBER = late_re(r"\d{3,}|\d+\.\d+")
 
@@ -177,7 +178,8 @@ def _repeated(state: State, observed: Sequence[int], policy: Policy) -> dict[int
 
 def _used_next(turns: Sequence[Turn], called: int, index: int) -> tuple[str, ...]:
     """Return what the next turn of the assistant uses of a result, such as an id, that the call did not say."""
-    ahead = next((turn for turn in islice(turns, index + 1, None) if turn.role == "assistant"), None)
+    near = turns[index + 1 : index + 1 + _NEAR] if len(turns[called].calls) <= _NEAR else ()
+    ahead = next((turn for turn in near if turn.role == "assistant"), None)
     return facts_needed(turns[called : called + 1], (turns[index],), (ahead,), limit=_MOST_USED) if ahead else ()
 
 
