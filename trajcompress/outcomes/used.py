@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
-from trajcompress.facts.parts import LEAST, Wanted, parts_with
+from trajcompress.facts.parts import LEAST, Part, Wanted, parts_with
 from trajcompress.facts.reading import mentions
 from trajcompress.facts.taken import STRONG
 from trajcompress.outcomes.asked import SAID_CHARS
@@ -30,7 +30,7 @@ def parts_used(body: str, wanted: Wanted, said: str, most: int, needed: Sequence
     unsaid = [need for need in needed if need in missing]
     frames = needless_frames(body)
     found: dict[str, int] = {}
-    for start, end in parts_with(body, missing, room, cost=3, least=least):
+    for start, end in _lines_of_items(body, parts_with(body, missing, room, cost=3, least=least)):
         if is_within(start, frames) and not any(need in body[start:end] for need in unsaid):
             continue
         part = one_line(_shown(body[start:end], missing))
@@ -38,6 +38,13 @@ def parts_used(body: str, wanted: Wanted, said: str, most: int, needed: Sequence
         if part and (numberless.rstrip(".") or part) not in said:
             found.setdefault(part, start)
     return [(start, part) for part, start in found.items()]
+
+
+def _lines_of_items(body: str, parts: Iterable[Part]) -> Iterator[tuple[int, int]]:
+    """Yield parts, but for the lines that name an item of a list each by itself."""
+    for start, end in parts:
+        first = body.find("\n", start, end) if body.startswith("- ", start) else -1
+        yield from [(start, first), (first + 1, end)] if first >= 0 else [(start, end)]
 
 
 def _shown(part: str, wanted: Wanted) -> str:
