@@ -174,3 +174,12 @@ def test_a_note_with_which_a_tool_ends_stays_whole_or_goes():
     for limit in range(300, 2_000, 37):
         assert cut_text(text, limit).count(note) == cut_text(text, limit).count("</NOTE>")
     assert note in cut_text(text, 900)
+
+
+def test_of_a_traceback_what_was_raised_stays():
+    frames = "".join(f'  File "/a/b{number}.py", line {number}, in f\n    call({number})\n' for number in range(60))
+    for behind in ("\n", " of {'message': '" + "x" * 900 + "'}\n", "\n" + "Then it went on.\n" * 60):
+        text = f"Error of a message\nTraceback (most recent call last):\n{frames}web.BadRequestError: 400{behind}"
+        for limit in (420, 700, 1_100):
+            assert "\nweb.BadRequestError: 400" in cut_text(text, limit)
+            assert len(cut_text(text, limit)) < limit + LEAST_CUT

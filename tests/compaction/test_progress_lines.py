@@ -5,8 +5,15 @@ from __future__ import annotations
 import json
 
 import pytest
+from clearing import FIRST
+from compressing import run
+from msgspec import structs
+from shared import load_cached
+from trajectories import read
 
 from trajcompress.compaction.text.progress import without_progress
+from trajcompress.tokens.counter import TokenCounter
+from trajcompress.transcript.observations import read_observations
 
 PIP = "\n".join(
     [
@@ -73,3 +80,23 @@ def test_what_only_looks_like_progress_stays():
 def test_long_lines_take_time_in_proportion():
     for piece in ("% Total ", "0 0 0 ", "5% ", "\r1%|", "Collecting a\n", "━━━ "):
         without_progress(f"%|{piece * 400_000}", never)
+
+
+def test_of_a_demonstration_it_goes_too():
+    counter = TokenCounter(load_cached(None))
+    shown = f"$ pip install -e .\n{PIP}\nSuccessfully installed demo-1.0\n$ python demo.py\n345"
+    example = {
+        "role": "user",
+        "content": f"Here is a demonstration of this task.\n{shown}\n" + "Then it is done. " * 40,
+    }
+    step = [
+        {"role": "assistant", "content": "Thought: I look.\nAction: ls"},
+        {"role": "user", "content": "Observation: a.py"},
+    ]
+    row = read([example, {"role": "user", "content": "Mend a.py."}, *step, *step])
+    row = structs.replace(row, turns=read_observations(row.turns))
+    assert row.turns[0].example
+    rules = structs.replace(FIRST, target_max_tokens=counter.count(row).tokens - 100)
+    turns, _ = run(counter, row, policy=rules)
+    assert "Requirement already satisfied" not in turns[0].text
+    assert all(kept in turns[0].text for kept in ("Successfully installed demo-1.0", "345", "Then it is done."))

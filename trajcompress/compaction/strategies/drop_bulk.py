@@ -45,26 +45,27 @@ _LONG_NUMBER = late_re(r"\d{3,}|\d+\.\d+")
 
 
 def drop_bulk(state: State, policy: Policy) -> Asking[State | Skip]:
-    """Drop what nobody reads, of all observations; a person's words, and what later turns quote, stay."""
+    """Drop what nobody reads, of observations and examples; a person's words, and what later turns quote, stay."""
     yield from ()
     free = len(state.turns) - state.original.fixed_turns
     observed = [i for i, turn in enumerate(state.turns[:free]) if turn.answers and i != state.shared_turn]
     said = _Said(state.turns)
     lines = _repeated(state, observed, policy)
     turns = list(state.turns)
-    for index in observed:
+    thinned = [*observed, *(i for i, turn in enumerate(turns[:free]) if turn.example and i != state.shared_turn)]
+    for index in thinned:
         turn, thin = turns[index], partial(_thinned, said, index)
         if index in lines:
             turns[index] = map_results(turn, partial(_replaced, lines[index]))
         elif thin(0, turn.text) != turn.text:
             turns[index] = map_results(turn, thin)
-    if all(turns[index] is state.turns[index] for index in observed):
+    if all(turns[index] is state.turns[index] for index in thinned):
         return NOTHING_TO_DO
     dropped = state.with_turns(tuple(turns), target=policy.target_max_tokens)
     if dropped.tokens >= state.tokens or dropped.count.method != state.count.method:
         return NOTHING_TO_DO
     dropped = _with_repeats(state, dropped, lines, policy)
-    changed = frozenset(index for index in observed if dropped.turns[index] is not state.turns[index])
+    changed = frozenset(index for index in thinned if dropped.turns[index] is not state.turns[index])
     reason = CLEARED if dropped.tokens <= policy.target_max_tokens else state.reason
     return replace(dropped, thinned=changed, reason=reason)
 

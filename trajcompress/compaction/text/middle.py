@@ -15,6 +15,7 @@ from types import MappingProxyType
 from trajcompress.compaction.text.edges import around, before, behind, heading, opening, whole_line
 from trajcompress.facts.parts import Part, Wanted, parts_with
 from trajcompress.outcomes.reports.errors import marks_any, tally
+from trajcompress.outcomes.text import TRACEBACK
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.redact import redact
 
@@ -35,6 +36,7 @@ _TRIES = 5
 _SECRET_CHARS = 120
 _TALLIED_CHARS = 20_000  # of a longer text most is no report of tests
 
+_RAISED, _RAISED_CHARS = late_re(r"\n(\S[^\n]*)"), 160  # behind frames, which are indented
 _MARK = late_re(r"\n\[… ([\d,]{1,15}) characters elided(?:, with [^\n]*)? …\]\n")
 _MARK_END = " …]\n"
 
@@ -54,6 +56,8 @@ def cut_text(text: str, limit: int, keep: Wanted = MappingProxyType({})) -> str:
         return text
     room = limit - MARK_CHARS
     kept = _kept(text, keep, room) if keep else []
+    if (raised := _raised(text)) and not any(part.start <= raised.start < part.end for part in kept):
+        kept = sorted([*kept, raised])
     room = max(room - sum(map(_cost, kept)), 2 * _LEAST_END)
     first = opening(text) if kept else 0
     shorter = ""
@@ -107,6 +111,13 @@ def _kept(text: str, keep: Wanted, room: int) -> list[Part]:
         clean = next((each for each in (wide, part) if not _near_a_secret(text, each)), None)
         kept |= {clean: None} if clean else {}
     return sorted(kept)
+
+
+def _raised(text: str) -> Part | None:
+    """Return how the line begins that says what was raised last."""
+    at = text.rfind(TRACEBACK)
+    raised = _RAISED.search(text, at) if at >= 0 else None
+    return Part(raised.start(1), min(raised.end(1), raised.start(1) + _RAISED_CHARS)) if raised else None
 
 
 def _cost(part: Part) -> int:
