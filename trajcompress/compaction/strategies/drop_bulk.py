@@ -170,7 +170,8 @@ def _repeated(state: State, observed: Sequence[int], policy: Policy) -> dict[int
             # Where it is not clear which of the earlier results is meant, or to point to it takes about as long.
             more = _MORE_CHARS if len(result) <= SHORT_CHARS else 0
             most = 0 if FAILS in line else len(line) + more if is_last or is_just else len(result)
-            own = (result_line(read, name, clean, label_chars=chars) for chars in (LONG_LABEL_CHARS, LABEL_CHARS))
+            label_chars = (LONG_LABEL_CHARS, LABEL_CHARS) if most else ()
+            own = (result_line(read, name, clean, label_chars=chars) for chars in label_chars)
             lines[index] = next((each for each in own if SAYS in each and len(each) <= most), line)
         differ.update(call for call in (ran, said) if gave.get(call, text) != text)
         gave[ran] = gave[said] = came_last = text

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from trajcompress.compaction.text.cut import is_json
 from trajcompress.compaction.text.middle import LEAST_CUT
-from trajcompress.processes.late_patterns import late_re
+from trajcompress.processes.late_patterns import holds_any, late_re
 
 _SIGNS = (  # of these each has one
     *("% Total", "--:--:--", "%|", "━━━", "K ..."),
@@ -39,7 +39,7 @@ def without_progress(text: str, is_said: Callable[[str], bool]) -> str:
     >>> without_progress(f"{log}Successfully installed a-1", lambda _: False)
     '[… 208 characters elided …]\nSuccessfully installed a-1'
     """
-    if not any(sign in text for sign in _SIGNS):
+    if not holds_any(text, _SIGNS):
         return text
     lines = text.split("\n")
     written: list[str] = []

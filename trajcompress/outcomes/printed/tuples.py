@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -95,7 +96,8 @@ def _may_be_value(word: str) -> bool:
     return word not in _OF_QUERIES and not (word.isdecimal() and len(word) < _LEAST_DIGITS)
 
 
-def _rows(body: str) -> list[_Row]:
+@lru_cache(maxsize=8)  # it is told in full, then in short
+def _rows(body: str) -> Sequence[_Row]:
     """Read tuples; a last one that was cut off is left out."""
     rows: list[_Row] = []
     cells: list[str] = []
@@ -123,6 +125,8 @@ def _alike(rows: Sequence[_Row]) -> Mapping[int, str]:
     """Return what all rows have in the same place."""
     first = dict(enumerate(rows[0].cells)) if len(rows) > 1 else {}
     for row in rows[1:]:
+        if not first:
+            break
         first = {at: cell for at, cell in first.items() if at < len(row.cells) and row.cells[at] == cell}
     return first
 
