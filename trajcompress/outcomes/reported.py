@@ -71,7 +71,8 @@ def report_of(body: str, whole: str, asked: Asked) -> Report:
         pieces = [*_why_it_exits(body, bad_exit), bad_exit]
     elif pieces and not rejected and len(body) > asked.limit:  # an error is not all that came of it
         may_tell = kind == "run" and bool(found) and not (tests or bad_exit)
-        pieces += _beside(body, pieces, asked, may_tell=may_tell, speaks=failed or bool(tests))
+        used = 1 if tests else _MOST_USED  # the figures of tests say most of what others speak of
+        pieces += _beside(body, pieces, asked, used, may_tell=may_tell, speaks=failed or bool(tests))
     is_done = done is not None and not pieces
     return Report([one_line(done[0])] if done and is_done else pieces, failed, bool(tests), is_done, listing)
 
@@ -93,20 +94,23 @@ def _why_it_exits(body: str, bad_exit: str) -> list[str]:
     return [piece for piece in (shorten(first, room), *others) if piece]
 
 
-def _beside(body: str, pieces: Sequence[str], asked: Asked, *, may_tell: bool, speaks: bool) -> list[str]:
-    """Return what a result says beside its errors: all if that is little, else its last line, and one that is used.
+def _beside(
+    body: str, pieces: Sequence[str], asked: Asked, most_used: int, *, may_tell: bool, speaks: bool
+) -> list[str]:
+    """Return what a result says beside its errors: all if that is little, else its last line, and what is used.
 
     Args:
         body: the result.
         pieces: what it reports.
         asked: what is to be told.
+        most_used: how many lines that are used.
         may_tell: whether all of it may be told.
         speaks: whether what is reported says what came of it, so that the last line may be left out.
     """
     own = telling_lines(beside_errors(body, pieces).splitlines(), asked.repeated) if may_tell else []
     if not own or sum(map(len, own)) > FAILED_CHARS:
         hidden = needless_frames(body)
-        used = [each.part for each in lines_used(body, asked.later, _MOST_USED) if not is_within(each.start, hidden)]
+        used = [each.part for each in lines_used(body, asked.later, most_used) if not is_within(each.start, hidden)]
         own = [_last_line(body) if own or not speaks else "", *used]
     told: list[str] = []
     for line in filter(tells, map(one_line, own)):
