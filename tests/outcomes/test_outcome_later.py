@@ -232,8 +232,10 @@ def test_beside_an_error_the_lines_are_told_that_the_next_turn_speaks_of():
 
 @pytest.mark.cpu_seconds(20)
 def test_what_a_long_result_and_a_long_turn_share_is_found_in_linear_time():
+    quotes = "".join(f"`q{number} = a` " for number in range(2_000))
     for text in ("ab 12 " * 200_000, "a " * 500_000, "a.b:" * 200_000):
         said_before(text, "{}", ran("waves"), text)
+        said_before(text, "{}", ran("waves"), quotes)
 
 
 def test_what_the_last_turn_reports_in_the_same_words_is_told_of_a_result_long_before():

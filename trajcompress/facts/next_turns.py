@@ -64,7 +64,9 @@ class _Spoken:
     def code(self) -> Sequence[str]:
         """What it quotes as code; names alone are among its words."""
         found = (code[1].strip() for code in _CODE.finditer(self.text))
-        return [code for code in found if len(code) >= _LEAST_CODE and not code.isidentifier()]
+        return list(
+            islice((code for code in found if len(code) >= _LEAST_CODE and not code.isidentifier()), _MOST_RUNS)
+        )
 
     @cached_property
     def lines_named(self) -> Sequence[str]:
@@ -162,13 +164,15 @@ def _said_as_in(spoken: Sequence[_Spoken], result: str) -> list[str]:
     stands = pairs.intersection(pairwise(words_in_order(result)))  # in one go, as a result may be long
     said = [code for each in spoken for code in each.code]
     said += [run for each in spoken if stands for run in _runs(each, stands)]
-    found = [text for text in said if text in result]
-    return found + _lines_with(dict.fromkeys(text for text in said if text not in result), result)
+    found = {text: text in result for text in said}
+    other = [text for text, stands_there in found.items() if not stands_there]
+    return [text for text in said if found[text]] + _lines_with(other, result)
 
 
 def _lines_with(said: Iterable[str], result: str) -> list[str]:
     """Return the lines of a result that have something but for the spaces within it."""
-    bare = [text for each in said if len(text := _squeezed(each)) >= _LEAST_CODE and not text.isalnum()]
+    short = map(_squeezed, said)
+    bare = list(islice((text for text in short if len(text) >= _LEAST_CODE and not text.isalnum()), _MOST_RUNS))
     squeezed = _squeezed(result) if bare else ""
     lines = [squeezed.count("\n", 0, at) for text in bare if (at := squeezed.find(text)) >= 0]
     whole = result.split("\n") if lines else []
