@@ -207,6 +207,25 @@ def test_what_failed_again_says_why(counter: TokenCounter):
     assert is_line(found[1])
 
 
+def test_a_line_for_what_came_before_holds_no_secret_and_no_half_of_one(counter: TokenCounter):
+    key = "aB3dE6gH9j" * 12
+    shown = "".join(f"{number}: value_{number} = read({number})\n" for number in range(40))
+    for words_before in range(0, 80, 4):
+        why = f"{'no ' * words_before}key -----BEGIN PRIVATE KEY-----{key}-----END PRIVATE KEY-----"
+        failed = f"Traceback (most recent call last):\n{shown}ValueError: {why}"
+        ran = [m for n in range(3) for m in (call("bash", f"c{n}", command="python a.py"), result(f"c{n}", failed))]
+        found, _ = dropped(counter, read([ASK, *ran, {"role": "assistant", "content": "Done."}]), less=400)
+        assert is_line(found[1])
+        assert key[:10] not in found[1]
+    made = json.dumps({"password": "hunter2Secret99", "pages": [f"page {n}" for n in range(90)]})
+    steps = [m for n in range(3) for m in (call("new", f"c{n}", title="Rivers"), result(f"c{n}", made))]
+    ends = {"role": "assistant", "content": "It is hunter2Secret99."}
+    told = ({**call("show", "c4", path="table.txt"), "content": "Then hunter2Secret99."}, result("c4", TABLE))
+    found, _ = dropped(counter, read([ASK, *steps, *told, ends]), less=500)
+    assert [is_line(text) for text in found[:3]] == [False, True, True]
+    assert not any("hunter2Secret99" in text for text in found[1:])
+
+
 def test_what_the_next_call_uses_of_a_result_that_came_before_is_named(counter: TokenCounter):
     made = json.dumps({"deck": "deck_4417", "pages": [f"page {n} of the deck" for n in range(60)]})
     ends = {"role": "assistant", "content": "I fill deck_4417 now."}

@@ -183,3 +183,11 @@ def test_of_a_traceback_what_was_raised_stays():
         for limit in (420, 700, 1_100):
             assert "\nweb.BadRequestError: 400" in cut_text(text, limit)
             assert len(cut_text(text, limit)) < limit + LEAST_CUT
+
+
+def test_of_what_was_raised_no_half_of_a_secret_stays():
+    key = "aB3dE6gH9j" * 30
+    for words_before in range(0, 60, 3):
+        why = f"{'no ' * words_before}key -----BEGIN PRIVATE KEY-----{key}-----END PRIVATE KEY-----"
+        text = f"Traceback (most recent call last):\n{'  File x, line 1, in f' * 60}\nValueError: {why}\n{CODE * 3}"
+        assert key[:10] not in cut_text(text, 700)

@@ -27,7 +27,8 @@ from trajcompress.compaction.text.line import (
 from trajcompress.compaction.text.progress import without_progress
 from trajcompress.compaction.text.result_lines import LONG_CHARS
 from trajcompress.compaction.text.runs import without_runs
-from trajcompress.facts import facts_needed
+from trajcompress.facts import facts_in, facts_needed
+from trajcompress.facts.reading import readable
 from trajcompress.formats.rewrite import map_results, result_texts
 from trajcompress.outcomes.action.actions import Action
 from trajcompress.outcomes.asked import Asked
@@ -165,13 +166,16 @@ def _repeated(state: State, observed: Sequence[int], policy: Policy) -> dict[int
             is_last = gave.get(call, text) == text
             is_just = came_last == text
             when: Literal["just", "last", "before"] = "last" if is_last and call in differ else "before"
-            read = reading(result, action, _used_next(turns, calls[index][0], index))
-            line = repeat_line(read, name, before, clean, is_same=is_same, when="just" if is_just else when)
+            shown = clean(result)  # half of a secret, or one alone, would not be known for one
+            used = facts_in(_used_next(turns, calls[index][0], index), readable(shown))
+            read = reading(shown, action, tuple(used))
+            when = "just" if is_just else when
+            line = repeat_line(read, name, before, clean, is_same=is_same, when=when, whole=result)
             # Where it is not clear which of the earlier results is meant, or to point to it takes about as long.
             more = _MORE_CHARS if len(result) <= SHORT_CHARS else 0
             most = 0 if FAILS in line else len(line) + more if is_last or is_just else len(result)
             label_chars = (LONG_LABEL_CHARS, LABEL_CHARS) if most else ()
-            own = (result_line(read, name, clean, label_chars=chars) for chars in label_chars)
+            own = (result_line(read, name, clean, whole=result, label_chars=chars) for chars in label_chars)
             lines[index] = next((each for each in own if SAYS in each and len(each) <= most), line)
         differ.update(call for call in (ran, said) if gave.get(call, text) != text)
         gave[ran] = gave[said] = came_last = text

@@ -82,6 +82,7 @@ def repeat_line(
     *,
     when: Literal["just", "last", "before"] = "before",
     is_same: bool,
+    whole: str | None = None,
 ) -> str:
     """Write the line of an observation that an earlier one gave: as what came of which call, or of the same one.
 
@@ -94,6 +95,7 @@ def repeat_line(
         clean: takes secrets out.
         when: it gave it just before, the last time where such a call gave different results, or else before.
         is_same: whether the very same call gave it.
+        whole: the result with its secrets, whose size is told.
     """
     label, before = (_label(each, name, LABEL_CHARS, clean) for each in (result.asked.action, earlier))
     outcome = result.told(_SHORTEST_CHARS, _SHORTEST_CHARS, {})
@@ -105,7 +107,7 @@ def repeat_line(
         came = f"{FAILS}: {why}" if why else FAILS
     needed = [_plain(value, LABEL_CHARS, clean) for value in result.asked.needed if len(value) <= LABEL_CHARS]
     came += _with(needed, came)
-    return f"[{label}{SAYS}{came}; {_size(result.text)}]"
+    return f"[{label}{SAYS}{came}; {_size(whole or result.text)}]"
 
 
 def _with(needed: Sequence[str], said: str) -> str:

@@ -117,7 +117,8 @@ def _raised(text: str) -> Part | None:
     """Return how the line begins that says what was raised last."""
     at = text.rfind(TRACEBACK)
     raised = _RAISED.search(text, at) if at >= 0 else None
-    return Part(raised.start(1), min(raised.end(1), raised.start(1) + _RAISED_CHARS)) if raised else None
+    part = Part(raised.start(1), min(raised.end(1), raised.start(1) + _RAISED_CHARS)) if raised else None
+    return None if part is None or _near_a_secret(text, part) else part
 
 
 def _cost(part: Part) -> int:
