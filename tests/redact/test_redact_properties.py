@@ -267,6 +267,8 @@ JSON_VALUES = st.recursive(
 
 @settings(max_examples=300)
 @given(JSON_VALUES, st.integers(0, 2))
+@example({"password": ["auth=("], "token": '"', "content": None}, 0)  # the key where an argument would stand
+@example({"password": ["auth=("], "token": '"', "content": None}, 1)
 def test_json_in_a_string_stays_json(value, depth):
     text = json.dumps(value)
     for _ in range(depth):

@@ -43,7 +43,7 @@ CALLS = tuple(name.encode() for name in (*_PLACES, _COMMAND))
 _ARGUMENT = r"(?:[^,()\n\"']|\\*[\"'][^\"'\n]{0,200}?\\*[\"']|\([^()\n]{0,80}\)){1,200}+"
 _LITERAL = (
     r"\s*+(?:[a-zA-Z]{1,10}[ \t]*=[ \t]*)?(?:[bBrRuUnN@]{1,2})?"
-    r"(?P<quote>\\*[\"'])(?P<value>[^\"'\n\\]{6,256})(?P=quote)"
+    r"(?P<quote>\\*[\"'])(?P<value>[^\"'\n\\]{6,256})(?P=quote)(?!\s*:)"  # a key of JSON is no argument
 )
 _AT = {place: late_re(rf"(?:{_ARGUMENT},){{{place - 1}}}{_LITERAL}") for place in (1, 2, 3)}
 _AFTER_COMMAND = late_re(rf"(?:\s+-\w+)*{_LITERAL}")
