@@ -13,11 +13,13 @@ from shared import load_cached
 from trajectories import agent_run, read, result
 
 from trajcompress.compaction.order import recent_observations, truncation_order
+from trajcompress.compaction.over_limit import truncated
 from trajcompress.compaction.policy import Policy, Skip, Strategy
 from trajcompress.compaction.region import Protection
 from trajcompress.compaction.state import State
 from trajcompress.compaction.strategies.clear_observations import (
     clear_observations,
+    leave_bare_lines,
     leave_shortest_lines,
 )
 from trajcompress.compaction.text.line import is_line
@@ -272,6 +274,32 @@ def test_lines_get_as_short_as_they_can_before_any_turn_is_summarised(counter: T
     assert_adds_up(counter, trajectory, rules, turns, row)
 
 
+def test_bare_lines_are_left_where_a_summary_would_take_much_and_no_turn_goes_then(counter: TokenCounter):
+    trajectory = observing(*[400] * 20)
+    tight = replace(without_results(counter, trajectory, 1), keep_observations=0)
+    state = measured(counter, trajectory, tight)
+    for strategy in (clear_observations, leave_shortest_lines):
+        state = applied(strategy, state, tight)
+    state = truncated(state, truncation_order(state, tight))
+
+    def bare(target: int) -> State:
+        return applied(leave_bare_lines, state, replace(tight, target_max_tokens=target))
+
+    assert bare(state.tokens - 1) is state  # for so little few turns go
+    target = next(less for less in range(state.tokens, 0, -10) if bare(less) is not state)
+    assert bare(target // 4) is state  # turns would go all the same
+    writer, rules = Writer(lambda _: words(50)), replace(tight, target_max_tokens=target)
+    turns, row = run(counter, trajectory, writer, rules)
+    assert (writer.asked, row.still_over_limit) == ([], False)
+    assert [turn for turn in turns if turn.role == "assistant"] == [
+        turn for turn in trajectory.turns if turn.role == "assistant"
+    ]
+    assert_adds_up(counter, trajectory, rules, turns, row)
+    lines = [turn.text.endswith(" …]") for turn in turns if turn.answers and is_line(turn.text)]
+    assert sum(lines) > 0
+    assert lines == sorted(lines, reverse=True)  # the oldest first
+
+
 # The settings
 
 
@@ -293,6 +321,7 @@ def test_clearing_first_is_the_default_and_the_old_ladder_can_be_had():
         "truncate_older",
         "leave_shortest_lines",
         "truncate_older",
+        "leave_bare_lines",
         "summarize_region",
         "trim_summary",
         "truncate_observations",

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pruning import ASK, END, LISTING, call, real_rows
-from told import action, lines_of, result_line
+from told import action, bare_line, lines_of, result_line
 from trajectories import read, result
 
 from trajcompress.compaction.text import ResultLines, prune, prune_steps
-from trajcompress.compaction.text.line import LINE_CHARS, is_line
+from trajcompress.compaction.text.line import LINE_CHARS, bare_repeat, is_line
 from trajcompress.facts import facts_kept
 from trajcompress.facts.ledger import FactLedger
 from trajcompress.facts.taken import STRONG
@@ -31,6 +31,7 @@ TEXTS = st.one_of(
     st.dictionaries(st.text(max_size=8), st.text(max_size=90) | st.integers(), max_size=9).map(json.dumps),
 )
 SHORTEST = 60 + 100 + 40  # of the label, of what is said, and of the size and what stands between
+BARE = 20 + 80 + 10
 VALUES = st.lists(st.from_regex(r"[a-z]{3,8}_[0-9]{1,5}", fullmatch=True), max_size=30, unique=True)
 
 
@@ -56,6 +57,37 @@ def test_the_shortest_line_is_one_of_them_and_tells_what_is_needed_too(text, pat
     assert "\n" not in shortest
     assert len(shortest) <= max(len(line), SHORTEST) or needed
     assert facts_kept(needed, shortest) == facts_kept(needed, line)
+
+
+@settings(max_examples=200, deadline=None)
+@given(TEXTS, st.text(max_size=100), VALUES)
+def test_a_bare_line_is_known_for_a_line_and_tells_what_is_needed_too(text, path, needed):
+    did = action("read_file", path=path)
+    bare = bare_line(text, None, did, needed)
+    assert is_line(bare)
+    assert "\n" not in bare
+    assert len(bare) <= BARE or needed
+    assert facts_kept(needed, bare) == facts_kept(needed, result_line(text, None, did, needed))
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("...\n3 failed, 12 passed in 0.31s", "[bash → 3 failed, 12 passed in 0.31s …]"),
+        ("cat: notes.txt: No such file or directory", "[bash → cat: notes.txt: No such file or directory …]"),
+        ("", "[bash → no output …]"),
+    ],
+)
+def test_a_bare_line_says_the_first_that_matters(text, line):
+    assert bare_line(text, "bash") == line
+
+
+def test_a_bare_line_for_what_came_before_leaves_its_call_to_the_turn_above():
+    line = "[show a.txt → the same result as this call gave before; with 12; 60 lines, 2,639 characters]"
+    assert bare_repeat(line) == "[the same result as this call gave before; with 12 …]"
+    assert is_line(bare_repeat(line))
+    for other in ("[ls → a.py; 12 lines]", "[x → fails as before: no y; 9 characters]", bare_repeat(line)):
+        assert bare_repeat(other) == other
 
 
 def test_the_shortest_line_names_the_file_by_its_name_and_says_the_first_that_matters():

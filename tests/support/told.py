@@ -40,6 +40,11 @@ def result_line(text: str, name: str | None, *asked: Any, shortest: bool = False
     return line.result_line(outcome.Reading(text, to_tell), name, shortest=shortest)
 
 
+def bare_line(text: str, name: str | None, *asked: Any, **asked_besides: Any) -> str:
+    """The least that is left of a result."""
+    return line.bare_line(outcome.Reading(text, Asked(*asked, **asked_besides)), name)
+
+
 def said(printed: str, did: Turn | None = None, limit: int = 150) -> str:
     """What is told of a result."""
     return read(printed, action_of(did, 0) if did else None, limit=limit).said

@@ -15,6 +15,7 @@ from trajcompress.compaction.state import State
 from trajcompress.compaction.strategies.clear_observations import (
     clear_all,
     clear_observations,
+    leave_bare_lines,
     leave_shortest_lines,
 )
 from trajcompress.compaction.strategies.drop_bulk import drop_bulk
@@ -38,8 +39,9 @@ def with_standard_ladder(policy: Policy) -> Policy:
     """Return the policy with the strategies that its settings ask for, in their order.
 
     Where observations are both cleared and truncated, bulk goes first, and those that cannot stay whole are truncated
-    before others are cleared, and all but the last before lines get shorter, and then any turn is summarised away; a
-    summary is trimmed before the last are truncated. What a person wrote is truncated last, if at all.
+    before others are cleared, and all but the last before lines get shorter. Then any turn is summarised away, unless
+    bare lines spare that; a summary is trimmed before the last are truncated. What a person wrote is truncated last,
+    if at all.
     """
     clear, strict = policy.clear_observations, policy.fit == "strict"
     rungs: Sequence[tuple[Strategy, bool]] = (
@@ -49,6 +51,7 @@ def with_standard_ladder(policy: Policy) -> Policy:
         (truncate_older, clear and strict),
         (leave_shortest_lines, clear),
         (truncate_older, clear and strict),
+        (leave_bare_lines, clear and strict),
         (summarize_region, True),
         (truncate_observations, strict and not clear),
         (trim_summary, True),

@@ -6,14 +6,20 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache
 
-from trajcompress.compaction.order import recent_observations, stays_over
+from trajcompress.compaction.order import recent_observations, stays_over, truncation_order
+from trajcompress.compaction.over_limit import truncated
 from trajcompress.compaction.policy import NOTHING_TO_DO, Asking, Policy, Skip
+from trajcompress.compaction.region import Keep, plan_region
 from trajcompress.compaction.state import State
-from trajcompress.compaction.text import Pruned, ResultLines, Step, prune, prune_steps, shorter_steps
+from trajcompress.compaction.strategies.truncate_observations import truncate_in_order
+from trajcompress.compaction.text import Pruned, ResultLines, Step, bare_steps, prune, prune_steps, shorter_steps
+from trajcompress.compaction.verify import overhead
 from trajcompress.facts.ledger import FactLedger
 from trajcompress.tokens.counter import Count
 
 _CHARS_PER_TOKEN = 3  # of a line; what is really freed is counted once that may be enough
+
+_MUCH = 4  # of what the assistant says a summary may take its part divided by this before bare lines spare it that
 
 CLEARED = "pruned"
 """The reason of a row that fits once its observations are cleared."""
@@ -28,10 +34,9 @@ def clear_observations(state: State, policy: Policy) -> Asking[State | Skip]:
     lines = _lines(state, policy)
     if stays_over(state, policy):
         steps = shorter_steps(lines, state.turns, spared=_spared(state, policy))
-        cleared = _cleared(state, prune(state.turns, steps), lines, None)
+        cleared = _cleared(state, prune(state.turns, steps), None, lines)
         return replace(cleared, lines=None) if cleared else NOTHING_TO_DO
-    pruned, count = _until_it_fits(state, _steps(state, lines, policy), policy.target_max_tokens)
-    return _reasoned(_cleared(state, pruned, lines, count), policy)
+    return _taking(state, _steps(state, lines, policy), lines, policy)
 
 
 def leave_shortest_lines(state: State, policy: Policy) -> Asking[State | Skip]:
@@ -41,14 +46,46 @@ def leave_shortest_lines(state: State, policy: Policy) -> Asking[State | Skip]:
     if not state.cleared or lines is None:
         return NOTHING_TO_DO
     steps = shorter_steps(lines, state.turns, spared=_spared(state.uncleared, policy))
-    pruned, count = _until_it_fits(state, steps, policy.target_max_tokens)
-    return _reasoned(_cleared(state, pruned, lines, count), policy)
+    return _taking(state, steps, lines, policy)
 
 
-def _reasoned(state: State | None, policy: Policy) -> State | Skip:
-    if state is None:
+def leave_bare_lines(state: State, policy: Policy) -> Asking[State | Skip]:
+    """Leave next to nothing of cleared observations where no turn needs to be summarised then.
+
+    The last ones are truncated for that, too, where they are long. A summary that takes few of the assistant's turns
+    is better all the same: with what the others answer more of them can be understood.
+    """
+    yield from ()
+    lines = state.lines
+    if not state.cleared or lines is None or not _much_would_go(state, policy):
         return NOTHING_TO_DO
-    return replace(state, reason=CLEARED) if state.tokens <= policy.target_max_tokens else state
+    steps = [*bare_steps(lines, state.turns, spared=_spared(state.uncleared, policy))]
+    least = state.estimate(prune(state.turns, steps).turns)
+    if truncated(least, truncation_order(least, policy)).tokens > policy.target_max_tokens:
+        return NOTHING_TO_DO
+    bare = _taking(state, steps, lines, policy)
+    if isinstance(bare, Skip) or bare.tokens <= policy.target_max_tokens:
+        return bare
+    return truncate_in_order(bare, policy) or NOTHING_TO_DO
+
+
+def _much_would_go(state: State, policy: Policy) -> bool:
+    """Estimate whether a summary would take much of what the assistant says."""
+    short = truncated(state, truncation_order(state, policy, with_last=False))
+    excess = short.tokens - policy.target_max_tokens + overhead(short, policy)
+    plan = plan_region(short.sizes, short.layout, excess, policy.summary_size, short.previous_tokens)
+    if isinstance(plan, Keep):
+        return True
+    gone = range(plan.region.start, plan.region.end)
+    said = sum(short.sizes[index] for index in gone if short.turns[index].role == "assistant")
+    return said * _MUCH > short.assistant_tokens
+
+
+def _taking(state: State, steps: Iterable[Step], lines: ResultLines, policy: Policy) -> State | Skip:
+    cleared = _cleared(state, *_until_it_fits(state, steps, policy.target_max_tokens), lines)
+    if cleared is None:
+        return NOTHING_TO_DO
+    return replace(cleared, reason=CLEARED) if cleared.tokens <= policy.target_max_tokens else cleared
 
 
 def _until_it_fits(state: State, steps: Iterable[Step], target: int) -> tuple[Pruned, Count | None]:
@@ -87,7 +124,7 @@ def _frees(state: State, step: Step) -> int:
 def clear_all(state: State, policy: Policy) -> State | None:
     """Clear all old observations of the middle, whether the row fits or not; None where nothing gets shorter."""
     lines = _lines(state, policy)
-    cleared = _cleared(state, prune(state.turns, _steps(state, lines, policy)), lines, None)
+    cleared = _cleared(state, prune(state.turns, _steps(state, lines, policy)), None, lines)
     return cleared and replace(cleared, reason=CLEARED)
 
 
@@ -112,7 +149,7 @@ def _spared(state: State, policy: Policy) -> set[int]:
     return spared if state.shared_turn is None else {*spared, state.shared_turn}
 
 
-def _cleared(state: State, after: Pruned, lines: ResultLines, count: Count | None) -> State | None:
+def _cleared(state: State, after: Pruned, count: Count | None, lines: ResultLines) -> State | None:
     """Count the whole row as a trainer sees it; None where it does not get smaller."""
     if not after.changed:
         return None

@@ -17,6 +17,8 @@ from trajcompress.redact import redact
 from trajcompress.transcript.summary_marks import is_cleared_line
 
 FAILS = "fails as before"
+_SAME = "the same result as"
+_CUT = " …]"  # ends a line that does not say how much there was
 
 LINE_CHARS = 260
 """No line is longer, but for why something failed, and what later turns need of it.
@@ -35,6 +37,7 @@ _NEEDED_CHARS = 40  # for each of these
 LABEL_CHARS, LONG_LABEL_CHARS = 70, 120
 """Of the call; the turn that holds it says the rest."""
 _SHORTEST_CHARS, _SHORTEST_LABEL_CHARS = 100, 60  # of what came of a call, and of the call
+_BARE_CHARS, _BARE_FAILED_CHARS, _BARE_LABEL_CHARS = 56, 80, 20
 
 
 def without_secrets(text: str) -> str:
@@ -74,6 +77,27 @@ def result_line(
     return f"[{_label(action, name, min(room, label_chars), clean)}{ends}"
 
 
+def bare_line(result: Reading, name: str | None, clean: Clean = without_secrets) -> str:
+    """Write the least that a line may be: the call in short, what later turns need, and the first of what came of it.
+
+    Such as ``[pytest tests/ → 3 failed, 12 passed …]``.
+    """
+    action, needed = result.asked.action, result.asked.needed
+    most = _BARE_CHARS + _NEEDED_CHARS * len(needed)
+    outcome = result.told(_BARE_CHARS, most, {})
+    most = max(most, _BARE_FAILED_CHARS) if outcome.failed else most
+    said = _plain(without_folders(outcome.said, action), most, clean)
+    said += _with(needed, said)
+    ends = f"{SAYS}{said.rstrip('; …')}{_CUT}" if said else f": {_size(result.text)}]"
+    return f"[{_label(action, name, _BARE_LABEL_CHARS, clean)}{ends}"
+
+
+def bare_repeat(line: str) -> str:
+    """Return a line for what came before without the call, which the turn before it holds, and without its size."""
+    start, end = line.find(f"{SAYS}{_SAME}"), line.rfind("; ")
+    return f"[{line[start + len(SAYS) : end]}{_CUT}" if 0 < start < end else line
+
+
 def repeat_line(
     result: Reading,
     name: str | None,
@@ -101,7 +125,7 @@ def repeat_line(
     outcome = result.told(_SHORTEST_CHARS, _SHORTEST_CHARS, {})
     of = "this call gave" if is_same else "a call like this gave" if before == label else f"{before} gave"
     of = "the call before" if when == "just" else f"{of} {'the time before' if when == 'last' else 'before'}"
-    came = f"the same result as {of}"
+    came = f"{_SAME} {of}"
     if outcome.failed:
         why = _plain(without_folders(outcome.said, result.asked.action), FAILED_CHARS, clean)
         came = f"{FAILS}: {why}" if why else FAILS

@@ -10,6 +10,8 @@ from trajcompress.compaction.text.excerpt import BRIEF_CHARS, ENDS, MOST_CHARS, 
 from trajcompress.compaction.text.line import (
     LINE_CHARS,
     Clean,
+    bare_line,
+    bare_repeat,
     is_line,
     result_line,
     without_secrets,
@@ -30,6 +32,9 @@ from trajcompress.transcript.trajectory import Region, Turn
 
 LONG_CHARS = LINE_CHARS + 20
 """Results up to this length stay: a line says little less, and what is a line already is never pruned again."""
+
+BARE_CHARS = 100
+"""Results up to this length stay even where a row has no room."""
 
 _MOST_LEFT = 0.8  # of its length a line may have: for less than that a result is not given up
 
@@ -56,7 +61,7 @@ def _ran(turns: Sequence[Turn], calls: Mapping[Place, Place], result: Place) -> 
 
 
 class ResultLines:
-    """The lines of the results of a row, each made when it is asked for: in full, then as short as it gets."""
+    """The lines of the results of a row, each made when it is asked for: in full, short, then bare."""
 
     def __init__(
         self,
@@ -82,7 +87,7 @@ class ResultLines:
         """
         self.turns, self.middle, self.needed, self._read = turns, middle, needed, read or turns
         self._texts_read: dict[int, Sequence[str]] = {}
-        self._readings: dict[Place, Reading] = {}  # for a line in full, then the shortest
+        self._readings: dict[Place, Reading] = {}  # for a line in full, then shorter ones
         self._of_data: dict[tuple[int, int, bool], str] = {}
         self._clean, self.ledger = clean, ledger
         self.quoted = ledger.quoted if ledger else _nothing_taken
@@ -116,6 +121,21 @@ class ResultLines:
         turn = map_results(self.turns[index], partial(self.line, index, shortest=True))
         return turn if len(turn.text) < len(now.text) else now
 
+    def bare(self, index: int, now: Turn) -> Turn:
+        """Return a turn with lines that tell next to nothing, where what it is now is longer."""
+        turn = map_results(self.turns[index], partial(self._bare_line, index))
+        return turn if len(turn.text) < len(now.text) else now
+
+    def _bare_line(self, index: int, number: int, text: str) -> str:
+        if is_line(text):
+            return bare_repeat(text)
+        if len(text) <= BARE_CHARS:
+            return text
+        clean = self._clean(text)
+        needed = facts_in(self.needed(index), readable(clean))
+        line = bare_line(self._reading((index, number), clean, needed), self.turns[index].name, self._clean)
+        return line if len(line) <= _MOST_LEFT * len(text) else text
+
     def line_of_data(self, index: int, number: int, *, shortest: bool = False) -> str:
         """Return the line of a result that is JSON, or its text where that is shorter; of any other nothing."""
         place = index, number, shortest
@@ -128,24 +148,26 @@ class ResultLines:
         """Return the text, or a line where that is shorter."""
         if len(text) <= LONG_CHARS or is_line(text):
             return text
-        place = index, number
         clean = self._clean(text)  # a secret that the line names bare would not be known for one
         needed = facts_in(self.needed(index), readable(clean))
         if quoted := self.quoted(index):
             most, ends = (BRIEF_CHARS, 0) if shortest else (MOST_CHARS, ENDS)
             if cut := excerpt(text, readable(clean), quoted, needed, most=most, ends=ends):
                 return cut
-        reading = self._readings.get(place) or self._readings.setdefault(place, self._reading(place, clean, needed))
+        reading = self._reading((index, number), clean, needed)
         whole = self._as_read(index)[number] if self._read[index] is not self.turns[index] else None
         line = result_line(reading, self.turns[index].name, self._clean, shortest=shortest, whole=whole)
         return line if len(line) <= _MOST_LEFT * len(text) else text
 
     def _reading(self, place: Place, clean: str, needed: Sequence[str]) -> Reading:
-        index = place[0]
-        taken = self.taken(index)
-        # What is taken tells which lines say most, also where only what is needed has room.
-        later = {**taken, **self._later.after(index)}
-        return Reading(clean, Asked(self._action(place), needed, repeated=self._repeated, later=later, taken=taken))
+        if place not in self._readings:
+            index = place[0]
+            taken = self.taken(index)
+            # What is taken tells which lines say most, also where only what is needed has room.
+            later = {**taken, **self._later.after(index)}
+            asked = Asked(self._action(place), needed, repeated=self._repeated, later=later, taken=taken)
+            self._readings[place] = Reading(clean, asked)
+        return self._readings[place]
 
     def _as_read(self, index: int) -> Sequence[str]:
         """Return the results of a turn that has lost their bulk, as they were read."""

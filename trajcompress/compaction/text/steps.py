@@ -22,7 +22,14 @@ from trajcompress.formats.rewrite import map_arguments, map_results
 from trajcompress.redact import redact
 from trajcompress.transcript.trajectory import Turn
 
-Kind: TypeAlias = Literal["repeated_result", "old_result", "shortest_line", "shortest_excerpt", "arguments"]
+Kind: TypeAlias = Literal[
+    "repeated_result",
+    "old_result",
+    "shortest_line",
+    "shortest_excerpt",
+    "bare_line",
+    "arguments",
+]
 
 
 class Step(Struct, frozen=True):
@@ -104,6 +111,14 @@ def shorter_steps(lines: ResultLines, pruned: Sequence[Turn], *, spared: Collect
             if turn is not now[index]:
                 now[index] = turn
                 yield Step(index, turn, kind)
+
+
+def bare_steps(lines: ResultLines, pruned: Sequence[Turn], *, spared: Collection[int] = ()) -> Iterator[Step]:
+    """Yield steps that leave next to nothing of results; as :func:`shorter_steps`."""
+    for index in sorted(_may_change(lines, spared), key=lambda index: bool(lines.quoted(index))):
+        turn = lines.bare(index, pruned[index])
+        if turn is not pruned[index]:
+            yield Step(index, turn, "bare_line")
 
 
 def _may_change(lines: ResultLines, spared: Collection[int]) -> list[int]:
