@@ -26,10 +26,11 @@ LAST = re.compile(r"^(?:the )?(?:last|latest|final|failed) (?:action|command|cal
 GROUP = re.compile(r"; (?=(?:[^;→]|\\;)* → )")
 CLEAR_MARK = re.compile(r"(?i)omitted|elided|truncated|removed|cleared|cut|shortened|…")
 CUT = re.compile(
-    r"\[… [\d,]+ (?:encoded )?characters elided[^\]]*\]"
+    r"\[… [\d,]+ (?:encoded |control )?characters elided[^\]]*\]"
     r"|\[… (?:the same (?:line|words) [\d,]+ times more"
     r"|[\d,]+ more such lines(?: of [^\n,]{1,80})?, with other (?:numbers|files)(?: \([^\n)]{1,200}\))?, elided) …\]"
 )
+CONTROL = re.compile(r"\[… ([\d,]+) control characters elided …\]")
 SAME = re.compile(r"(?i)same (?:result|output|text|as)")
 
 
@@ -178,8 +179,10 @@ class Judge:
         own = [part for part in line.splitlines() if part.strip() not in plain(was.text)]
         if len(own) == 1 and own[0].startswith("[") and own[0].rstrip().endswith("]"):
             line = own[0]  # what its protocol puts around it stays
-        why = ""
-        if len(line.splitlines()) > 4 or ("[" not in line[:1] and ARROW not in line and len(line) > 600):  # noqa: PLR2004
+        why = next((f"it has no run of {n}" for n in CONTROL.findall(line) if not _has_run(was.text, n)), "")
+        if why:
+            pass
+        elif len(line.splitlines()) > 4 or ("[" not in line[:1] and ARROW not in line and len(line) > 600):  # noqa: PLR2004
             new = [part for part in line.splitlines() if words(part) and part.strip() not in plain(was.text)]
             new = [part for part in new if not quoted(part, bag) and not CLEAR_MARK.search(part)]
             why = f"it did not say {new[0]!r}" if new else ""
@@ -203,6 +206,13 @@ class Judge:
             missing = [word for word in asked if word not in known]
             why = f"neither it nor its action says {missing[0]!r}" if len(missing) > len(asked) // 10 else ""
         yield Finding(CLEARED, not why, f"[{turn.turn}] {line[:300]}", why)
+
+
+def _has_run(text: str, number: str) -> bool:
+    """Whether so many of one control character stand side by side."""
+    times = int(number.replace(",", ""))
+    control = {char for char in text if ord(char) < 32}  # noqa: PLR2004
+    return any(char * times in text for char in {*control, r"\x00", r"\u0000"})
 
 
 def _split(text: str) -> list[tuple[str, str | None]]:

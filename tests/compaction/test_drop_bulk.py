@@ -27,6 +27,10 @@ FIRST = replace(POLICY, clear_observations=True, fit="strict")
 DATA = base64.b64encode(random.Random(1).randbytes(3_000)).decode()  # noqa: S311 - it protects nothing
 HEX = random.Random(2).randbytes(600).hex()  # noqa: S311
 ADDRESS = f"https://img.example.com/uu/api/{'a1B2-' * 30}/photo.jpg"
+TITLED = (
+    "https://www.papers.example/publication/390351355_Effects_of_early_Physiotherapy_on_Recovery_2024_and_the_Quality-of_"
+    "Life_of_Patients_after_Surgery_A_Controlled_Trial_in_12_Hospitals_of_the_North_and_9_of_the_South_Volume_XVII_Part_b"
+)
 ASK = {"role": "user", "content": f"Look at this: {DATA}"}
 TABLE = "\n".join(f"{number:04} | a row of the table that nobody reads" for number in range(60))
 
@@ -82,6 +86,9 @@ def dropped(counter: TokenCounter, trajectory: Trajectory, less: int) -> tuple[l
         ),
         (f"before\n{HEX}\nafter", "before\n[… 1,200 encoded characters elided …]\nafter"),
         (f"see {ADDRESS}.", f"see https://img.example.com/[… {len(ADDRESS) - 24} characters elided …]."),
+        (f"{TITLED}?session={'a1B2' * 20} now", f"{TITLED}?[… 88 characters elided …] now"),
+        ("a" + "\0" * 4_096 + "\n", "a[… 4,096 control characters elided …]\n"),
+        (r'{"data": "' + r"\u0000" * 300 + '"}', '{"data": "[… 300 control characters elided …]"}'),
     ],
 )
 def test_encoded_data_and_long_addresses_become_marks(text: str, expected: str):
@@ -93,6 +100,8 @@ def test_encoded_data_and_long_addresses_become_marks(text: str, expected: str):
     "text",
     [
         "a_long_name_in_words_" * 40,
+        f"({TITLED})",
+        "Report_2024_Of-the_Second/" * 30,
         "/usr/lib/python3/dist-packages/" * 30,
         "=" * 900,
         "0" * 900,

@@ -13,17 +13,24 @@ _RUN = late_re(r"[A-Za-z0-9+/_-]+={0,2}")
 _FULL_WINDOW = late_re(rf"[A-Za-z0-9+/_-]{{{_WINDOW}}}")
 _HEX = frozenset("0123456789abcdefABCDEF")
 _LEAST_OF_HEX = 12  # of 16 digits; what has fewer are figures, or a row of noughts
-_LEAST_DISTINCT = 32  # of the 64 characters of base64; words joined by signs have fewer, and no digits or capitals
+_LEAST_DISTINCT = 32  # of the 64 characters of base64
+_WORD_CHARS = 12  # words joined by signs have a sign as often as this, encoded data seldom
+_SIGNS = "_-/+"
 
+_CONTROL = late_re(r"(\\u0000|\\x00|[\x00-\x08\x0e-\x1f\x7f])\1{99,}")
 _SCHEME = "://"
 _ADDRESS = late_re(r"(https?://[^\s\"'<>()\[\]{}\\|/]{1,80}/)[^\s\"'<>()\[\]{}\\|]{90,}")
+_PART = late_re(r"[^\W_]+")
+_READABLE = 3, 5  # of the characters of a path so many stand in words and numbers
+_LEAST_QUERY = 60
 _QUOTED_CHARS = 40  # of a run that a later turn has, if it has it at all
 
 
 def without_bulk(text: str, is_quoted: Callable[[str], bool]) -> str:
-    r"""Put short marks in the place of encoded data, and of what long addresses say behind the name of their host.
+    r"""Put short marks in the place of encoded data, of runs of a control character, and of what long addresses say.
 
-    The marks have neither quotes nor line breaks, so JSON stays JSON. What later turns quote stays.
+    Of an address the host stays, and what it says in words before a query. The marks have neither quotes nor line
+    breaks, so JSON stays JSON. What later turns quote stays.
 
     Args:
         text: a result.
@@ -32,8 +39,12 @@ def without_bulk(text: str, is_quoted: Callable[[str], bool]) -> str:
     >>> without_bulk('{"data": "' + "/9j4AAQSkZJRgABcdEefhilmnopqtuvwxyz0123567" * 12 + '"}', lambda _: False)
     '{"data": "[… 504 encoded characters elided …]"}'
     """
-    text = _without_runs(text, is_quoted)
+    text = _without_runs(_CONTROL.sub(_control_mark, text), is_quoted)
     return _without_addresses(text, is_quoted) if _SCHEME in text else text
+
+
+def _control_mark(run: re.Match[str]) -> str:
+    return f"[… {len(run[0]) // len(run[1]):,} control characters elided …]"
 
 
 def _without_runs(text: str, is_quoted: Callable[[str], bool]) -> str:
@@ -62,6 +73,8 @@ def _is_encoded(run: str) -> bool:
     found = set(run)
     if found <= _HEX:
         return len(found) >= _LEAST_OF_HEX and not all(map(str.isdigit, found))
+    if sum(map(run.count, _SIGNS)) * _WORD_CHARS > len(run):
+        return False
     mixed = any(map(str.isupper, found)) and any(map(str.islower, found)) and any(map(str.isdigit, found))
     return mixed and len(found) >= _LEAST_DISTINCT
 
@@ -69,8 +82,17 @@ def _is_encoded(run: str) -> bool:
 def _without_addresses(text: str, is_quoted: Callable[[str], bool]) -> str:
     def shorter(address: re.Match[str]) -> str:
         whole = address[0].rstrip(".,;:!?")
-        if is_quoted(whole):
+        path, asks, query = whole[len(address[1]) :].partition("?")
+        stays = f"{address[1]}{path}{asks}" if _is_readable(path) else address[1]
+        if (stays != address[1] and len(query) < _LEAST_QUERY) or is_quoted(whole):
             return address[0]
-        return f"{address[1]}[… {len(whole) - len(address[1]):,} characters elided …]{address[0][len(whole) :]}"
+        return f"{stays}[… {len(whole) - len(stays):,} characters elided …]{address[0][len(whole) :]}"
 
     return _ADDRESS.sub(shorter, text)
+
+
+def _is_readable(path: str) -> bool:
+    """Whether most of a path are words, or numbers."""
+    parts = _PART.findall(path)
+    most, of = _READABLE
+    return sum(len(part) for part in parts if part.isalpha() or part.isdigit()) * of >= sum(map(len, parts)) * most
