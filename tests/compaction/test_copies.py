@@ -35,6 +35,17 @@ def test_it_goes_within_a_string_and_where_its_end_was_cut_off():
         assert shorter.startswith(text[: text.index("structuredContent")])
 
 
+def test_it_goes_where_json_in_a_string_stands_in_lines():
+    said = json.loads(answer({"result": TEXT}))
+    said["content"][0]["annotations"] = None
+    whole = json.dumps(said, indent=2, ensure_ascii=False)
+    printed = f"[TextContent(type='text', text={json.dumps(whole, ensure_ascii=False)})]"
+    shorter = without_copy(printed)
+    assert "[… the same again, " in shorter
+    inner = json.loads(json.loads(shorter[len("[TextContent(type='text', text=") : -len(")]")]))
+    assert inner["content"][0]["text"] == TEXT
+
+
 def test_content_that_says_something_else_or_little_stays():
     for structured in ({"stations": STATIONS[::-1]}, {"stations": [*STATIONS, {"id": 12}]}, {"count": 12}):
         assert without_copy(answer(structured)) == answer(structured)

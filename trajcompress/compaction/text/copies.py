@@ -10,7 +10,7 @@ from trajcompress.processes.late_patterns import late_re
 _KEY = "structuredContent"
 _STRUCTURED = late_re(rf"(\\{{0,8}}+\"){_KEY}\1\s{{0,4}}:\s{{0,4}}(?=\{{)")
 _BRACE = late_re(r"[{}]")
-_WRITING = late_re(r"\\+[nrt]|[\s\"'\\]+")  # what differs between a value and the same one in a string
+_WRITING = late_re(r"(?:\\{1,16}[nrt]|[\s\"'\\])+")  # what differs between a value and the same one in a string
 _TAILS = (0, 12, 100)  # characters of a text that was cut, that say so, or are around it
 _NAME = "{result:"  # under which what is no object stands
 
