@@ -191,3 +191,14 @@ def test_of_what_was_raised_no_half_of_a_secret_stays():
         why = f"{'no ' * words_before}key -----BEGIN PRIVATE KEY-----{key}-----END PRIVATE KEY-----"
         text = f"Traceback (most recent call last):\n{'  File x, line 1, in f' * 60}\nValueError: {why}\n{CODE * 3}"
         assert key[:10] not in cut_text(text, 700)
+
+
+def test_an_entry_of_a_list_in_which_the_end_begins_is_named():
+    about = "\n".join(f"    field_{number}: (string) what is number {number} of it" for number in range(60))
+    found = (f"- server_name: office\n  tool_name: {name}\n  inputschema:\n{about}" for name in ("read", "send"))
+    tools = "\n".join(found)
+    shorter = cut_text(tools, 900)
+    head, named, tail = MARK.split(shorter)
+    assert head.startswith("- server_name: office\n  tool_name: read\n")
+    assert named == "- server_name: office\n  tool_name: send"
+    assert tail.startswith("    field_")

@@ -38,6 +38,39 @@ def test_of_tools_in_yaml_the_parameters_of_the_one_that_is_called_are_told():
     assert passed.startswith("server_name: ppt, tool_name: add_chart … inputschema: slide_index, chart_type, title; ")
 
 
+def test_of_a_parameter_it_is_told_how_it_is_written_and_which_values_it_may_have():
+    tools = """- server_name: charts
+  tool_name: draw_pie
+  tool_description: "Draws it.\\n 1. draw_pie(rows, {mode: 'new'})\\n 2. draw_pie(rows, {mode: 'over'})"
+  inputschema:
+    rows: '(array) Such as [{ part: 4.2, label: ''a''
+      }].'
+    mode: '(Optional, string) '
+    size:
+      type: string
+      enum:
+      - small
+      - large
+    seed: (Optional, integer) Default is 3.
+- server_name: charts
+  tool_name: draw_line
+  inputschema:
+    rows: '(array) '
+"""
+    said = read(tools, None, later={"charts": 2.0, "draw_pie": 2.0}).said
+    assert said == (
+        "server_name: charts, tool_name: draw_pie … inputschema: rows … [{ part: 4.2, label: 'a' }],"
+        " mode: new … over, size … enum: - small - large, seed; charts, draw_line"
+    )
+
+
+def test_the_parameters_of_all_tools_that_are_called_are_told():
+    later = {"ppt": 2.0, "add_chart": 2.0, "mover": 2.0, "move_it": 2.0}
+    told = read(TOOLS, None, later=later, taken=later, most=600).said
+    assert told.startswith("server_name: mover, tool_name: move_it … inputschema: id; server_name: ppt, ")
+    assert "tool_name: add_chart … inputschema: slide_index, chart_type, title" in told
+
+
 def test_of_tools_in_json_the_parameters_that_are_passed_are_told():
     schema = {"type": "object", "properties": {"slide_index": {"type": "integer"}, "x": {"type": "string"}}}
     tools = [

@@ -127,13 +127,14 @@ def best_parts(text: str, wanted: Wanted, most: int) -> Sequence[Part]:
 
 def _head_of(text: str, part: Part) -> Part | None:
     """Return the line that a part belongs to: of a record and of an entry of a list the first, which names it."""
-    entry = _first_of_entry(text, part)
+    entry = first_of_entry(text, part)
     return entry if entry and text.startswith(_ITEM, entry.start) else _outer_line(text, part) or entry
 
 
-def _first_of_entry(text: str, part: Part) -> Part | None:
+def first_of_entry(text: str, part: Part) -> Part | None:
+    """Return the first line of the entry of a list that a part stands in; None where that is its own."""
     start = entry_at(text, part.start)
-    if start is None or part.start - start > _HEAD_WITHIN:
+    if start is None or (part.start - start > _HEAD_WITHIN and not text.startswith(_ITEM, start)):
         return None
     ends = [end for end in (text.find(mark, start, part.start) for mark in _LINE_ENDS) if end >= 0]
     if not ends:  # it stands in that line

@@ -57,7 +57,8 @@ class Telling:
     def with_used(self, shown: str) -> str:
         """Return what is told with what later turns use of what is ``shown``; what is told first gets shorter."""
         report, room = self._report, max(self._limit // _SHARE, self._most // _MOST_SHARE)
-        begun = self._at_most if report.done else min(max(room, self._tools), self._limit)
+        at_most = self._room_for_pieces() if self._tools else self._limit
+        begun = self._at_most if report.done else min(max(room, self._tools), at_most)
         lined = fitting(self._lined, room)
         first = self.first if self._speaks else in_order(self._whole, lined) or self._begin(self._pieces, begun)
         parts = self._used(shown, first)

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from msgspec import Struct, field
 
 from trajcompress import json_values
+from trajcompress.compaction.text.descriptions import without_descriptions
 from trajcompress.compaction.text.diffs import without_new_files
 from trajcompress.compaction.text.middle import LEAST_CHARS, MARK_CHARS, cut_text, number
 from trajcompress.compaction.text.points import without_points
@@ -51,7 +52,9 @@ def cut(text: str, limit: int, keep: Wanted = MappingProxyType({})) -> str:
         return text
     place = _json_in(text)
     if place is None:
-        shorter = without_new_files(without_points(text, limit, keep), limit, keep)
+        shorter = text
+        for without in (without_points, without_descriptions, without_new_files):
+            shorter = without(shorter, limit, keep)
         return cut_text(shorter, limit, keep) if len(shorter) > limit else shorter
     held = text[place]
     root = _tree(held)

@@ -13,7 +13,7 @@ from itertools import pairwise
 from types import MappingProxyType
 
 from trajcompress.compaction.text.edges import around, before, behind, heading, opening, whole_line
-from trajcompress.facts.parts import Part, Wanted, parts_with
+from trajcompress.facts.parts import Part, Wanted, first_of_entry, parts_with
 from trajcompress.outcomes.reports.errors import marks_any, tally
 from trajcompress.outcomes.text import TRACEBACK
 from trajcompress.processes.late_patterns import late_re
@@ -66,8 +66,8 @@ def cut_text(text: str, limit: int, keep: Wanted = MappingProxyType({})) -> str:
         head = max(before(text, (room + 1) // 2), first)
         tail = max(room - head, 0)
         start = behind(text, len(text) - tail, tail) if tail >= _LEAST_END else len(text)
-        title = heading(text, start)
-        has_room = title and 2 * _cost(title) <= tail and (not kept or kept[-1].end < title.start)
+        title = heading(text, start) or first_of_entry(text, Part(start, len(text)))
+        has_room = title and 2 * _cost(title) <= tail and title.start >= max(head, kept[-1].end if kept else 0)
         middle = [*kept, title] if title and has_room else kept
         made = _written(text, _joined(text, sorted([(0, head), *middle, (start, len(text))])))
         if not shorter or len(shorter) < len(made) <= limit or limit < len(made) < len(shorter):

@@ -13,13 +13,14 @@ from trajcompress.facts.markup import unlinked
 from trajcompress.facts.next_turns import Later
 from trajcompress.outcomes.asked import Asked
 from trajcompress.outcomes.printed.furniture import telling_lines
+from trajcompress.outcomes.printed.items import items_of
 from trajcompress.outcomes.printed.known_forms import known_form
 from trajcompress.outcomes.printed.later import lines_used
 from trajcompress.outcomes.printed.matches import matches
 from trajcompress.outcomes.printed.odd_lines import odd_lines, rows_amid
 from trajcompress.outcomes.printed.reasons import own_lines
 from trajcompress.outcomes.printed.screen import LONG_CHARS, put_sentences, words_of
-from trajcompress.outcomes.printed.shown import FILE_COLUMNS, GOES_BETWEEN, tells
+from trajcompress.outcomes.printed.shown import FILE_COLUMNS, tells
 from trajcompress.outcomes.printed.tree import in_tree
 from trajcompress.outcomes.repeated import Repeated
 from trajcompress.outcomes.text import LEAST_CHARS, one_line, shorten, whole_sentences
@@ -27,7 +28,6 @@ from trajcompress.processes.late_patterns import holds_any, late_re
 
 _HEADER_CHARS = 60
 _MOST_USED = 2
-_CODE_CHARS = 120
 _BROWSES = late_re(r"brows|page|click|fill|submit|navigat|goto", re.IGNORECASE)
 _HEAD = late_re(r"\| ?head\b[^|\n]{0,20}\Z")
 _TIMES = late_re(
@@ -35,9 +35,6 @@ _TIMES = late_re(
 )
 _ROW_CHARS = 48
 _LEAST_LISTED = 4
-_ITEM = late_re(r"^([ \t]*)- (\w{1,40}): (\S[^\n]{0,80})\n\1  (\w{1,40}): (\S[^\n]{0,80})$", re.MULTILINE)
-_INNER = late_re(r"^([ \t]{0,80})(\w{1,40}):[ \t]{0,8}\n(\1[ \t]{1,8})(?=\w{1,40}:)", re.MULTILINE)
-_LEAST_ITEMS = 2
 _MENU = late_re(
     r"^[ \t]{0,4}(?:AVAILABLE|[Aa]vailable|ADMISSIBLE|[Aa]dmissible|VALID|Valid|Possible|Legal|Allowed)"
     r" (?:ACTIONS?|[Aa]ctions?|COMMANDS?|[Cc]ommands?|MOVES?|[Mm]oves?)\b[^\n:：]{0,40}[:：]",
@@ -83,7 +80,7 @@ class Plain:
         repeated, later = asked.repeated, asked.later
         if asked.kind == "read" and (found := matches(body, asked.action, later)):
             return found
-        known = known_form(body) or in_tree(body, repeated, later) or _items(body, later)
+        known = known_form(body) or in_tree(body, repeated, later) or items_of(body, later)
         return known or (_rows(body, repeated, later) if asked.kind == "run" and not self._is_page else [])
 
     @cached_property
@@ -112,34 +109,6 @@ def _without_header(body: str) -> str:
     if not tells(rest):  # nothing came
         return f"{first}\n{rest}"
     return rest if len(first) <= _HEADER_CHARS and first.rstrip().endswith(":") else body
-
-
-def _items(body: str, later: Later) -> list[str]:
-    """Return the first two values of each item of a YAML list, which name it; first where most of these is taken up.
-
-    Of those that are taken up also what else they have a list of, as tools have parameters.
-    """
-    found = list(_ITEM.finditer(body))
-    if len(found) < _LEAST_ITEMS or len({item.group(2, 4) for item in found}) > 1:
-        return []
-    ends = [*(item.start() for item in found[1:]), len(body)]
-    blocks = {(item[3], item[5]): body[item.end() : end] for item, end in zip(found, ends, strict=True)}
-    taken = {values: sum(value in later for value in values) for values in blocks}
-    said: list[str] = []
-    for values in sorted(blocks, key=lambda values: -taken[values]):
-        one, other = values if said else (f"{found[0][2]}: {values[0]}", f"{found[0][4]}: {values[1]}")
-        said.append(f"{one}, {other}{_listed_below(blocks[values]) if taken[values] else ''}")
-    return said
-
-
-def _listed_below(block: str) -> str:
-    """Name what an item of a YAML list has a list of."""
-    inner = _INNER.search(block)
-    if inner is None:
-        return ""
-    indent, lines = inner[3], block[inner.start(3) :].splitlines()
-    keys = (line.removeprefix(indent).partition(":")[0] for line in lines if line.startswith(indent))
-    return f"{GOES_BETWEEN}{inner[2]}: {shorten(', '.join(key for key in keys if key.isidentifier()), _CODE_CHARS)}"
 
 
 class _Lines(NamedTuple):
