@@ -60,7 +60,8 @@ def test_of_a_parameter_it_is_told_how_it_is_written_and_which_values_it_may_hav
     said = read(tools, None, later={"charts": 2.0, "draw_pie": 2.0}).said
     assert said == (
         "server_name: charts, tool_name: draw_pie … inputschema: rows … [{ part: 4.2, label: 'a' }],"
-        " mode: new … over, size … enum: - small - large, seed; charts, draw_line"
+        " mode: new … over, size … enum: - small - large, seed;"
+        " server_name: charts, tool_name: draw_line … inputschema: rows"
     )
 
 

@@ -11,7 +11,7 @@ from trajcompress.outcomes.printed.shown import GOES_BETWEEN
 from trajcompress.outcomes.text import one_line, shorten
 from trajcompress.processes.late_patterns import late_re
 
-_LISTED_CHARS, _FORM_CHARS = 200, 80
+_LISTED_CHARS, _FORM_CHARS, _FEW_CHARS = 200, 80, 60
 _ITEM = late_re(r"^([ \t]*)- (\w{1,40}): (\S[^\n]{0,80})\n\1  (\w{1,40}): (\S[^\n]{0,80})$", re.MULTILINE)
 _INNER = late_re(r"^([ \t]{0,80})(\w{1,40}):[ \t]{0,8}\n(\1[ \t]{1,8})(?=\w{1,40}:)", re.MULTILINE)
 _FORM = late_re(r"[^{}\[]{0,300}(\[?\s{0,16}\{[^{}]{1,200}\}\s{0,16}\]?)")
@@ -23,8 +23,8 @@ _LEAST_ITEMS, _LEAST_VALUES, _MOST_VALUES = 2, 2, 6
 def items_of(body: str, later: Later) -> list[str]:
     """Return the first two values of each item of a YAML list, which name it; first where most of these is taken up.
 
-    Of those that are taken up also what else they have a list of, as tools have parameters: not of all tools of the
-    server that one of them is of.
+    Of those that are taken up also what else they have a list of, as tools have parameters: of other tools of
+    the same server where these are few.
     """
     found = list(_ITEM.finditer(body))
     if len(found) < _LEAST_ITEMS or len({item.group(2, 4) for item in found}) > 1:
@@ -37,8 +37,10 @@ def items_of(body: str, later: Later) -> list[str]:
     said: list[str] = []
     for values in sorted(blocks, key=lambda values: -taken[values]):
         is_taken = taken[values] >= 1 or (0 < taken[values] == most and not said)
-        named = map(": ".join, zip(found[0].group(2, 4), values, strict=True)) if is_taken or not said else values
-        said.append(f"{', '.join(named)}{_listed_below(blocks[values]) if is_taken else ''}")
+        below = _listed_below(blocks[values]) if taken[values] else ""
+        below = below if is_taken or len(below) <= _FEW_CHARS else ""
+        named = map(": ".join, zip(found[0].group(2, 4), values, strict=True)) if below or not said else values
+        said.append(f"{', '.join(named)}{below}")
     return said
 
 
