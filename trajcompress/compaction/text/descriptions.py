@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from trajcompress.compaction.text.middle import LEAST_CUT, cut_out
 from trajcompress.facts.entries import entries, entry_at
@@ -31,9 +32,11 @@ def without_descriptions(text: str, limit: int, keep: Wanted) -> str:
         start = entry_at(text, part.start) or 0
         return any(word in text[start : start + _BEGIN_CHARS] for word in strong)
 
+    times = cache(text.count)
+
     def tells_alone(part: Part, word: str) -> bool:
         said = text[part.start : part.end]
-        return word in said and mentions(said, word) and text.count(word) == said.count(word)
+        return word in said and mentions(said, word) and times(word) == said.count(word)
 
     gone: list[Part] = []
     excess = len(text) - limit
