@@ -131,7 +131,7 @@ class _Elider:
         return self._shorten(text, REQUEST_CHARS)
 
     def _shorten(self, text: str, least: int) -> str:
-        if self.spares_useful and self.keep and self.excess > 0:
+        if self.spares_useful and self.excess > 0:
             least = max(least, self._least + useful_chars(text, self.keep, _MOST_USEFUL))
         if self.excess <= 0 or len(text) <= least:
             return text

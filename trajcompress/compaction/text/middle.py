@@ -13,6 +13,7 @@ from itertools import pairwise
 from types import MappingProxyType
 
 from trajcompress.compaction.text.edges import around, before, behind, heading, opening, whole_line
+from trajcompress.compaction.text.hunks import changes
 from trajcompress.facts.parts import Part, Wanted, first_of_entry, parts_with
 from trajcompress.outcomes.reports.errors import marks_any, tally
 from trajcompress.outcomes.text import TRACEBACK
@@ -55,7 +56,7 @@ def cut_text(text: str, limit: int, keep: Wanted = MappingProxyType({})) -> str:
     if len(text) <= limit:
         return text
     room = limit - MARK_CHARS
-    kept = _kept(text, keep, room) if keep else []
+    kept = _kept(text, keep, room)
     if (raised := _raised(text)) and not any(part.start <= raised.start < part.end for part in kept):
         kept = sorted([*kept, raised])
     room = max(room - sum(map(_cost, kept)), 2 * _LEAST_END)
@@ -96,7 +97,7 @@ def cut_out(text: str, gone: Iterable[Part]) -> str:
 
 def _kept(text: str, keep: Wanted, room: int) -> list[Part]:
     """Return the parts that tell what is to be kept, under their headings, and with lines around them."""
-    parts = [whole_line(text, part) for part in parts_with(text, keep, int(room * _KEPT_SHARE), cost=MARK_CHARS)]
+    parts = [whole_line(text, part) for part in _telling(text, keep, int(room * _KEPT_SHARE))]
     room -= sum(map(_cost, parts))
     titles = [heading(text, part.start) for part in parts]
     kept: dict[Part, None] = {}
@@ -111,6 +112,13 @@ def _kept(text: str, keep: Wanted, room: int) -> list[Part]:
         clean = next((each for each in (wide, part) if not _near_a_secret(text, each)), None)
         kept |= {clean: None} if clean else {}
     return sorted(kept)
+
+
+def _telling(text: str, keep: Wanted, room: int) -> list[Part]:
+    """Return the parts that tell what is to be kept, then what a diff changes, as far as there is room."""
+    wanted = parts_with(text, keep, room, cost=MARK_CHARS)
+    left = room - sum(map(_cost, wanted))
+    return [*wanted, *changes(text, left, 3 * MARK_CHARS, LEAST_CUT)]  # each under its file
 
 
 def _raised(text: str) -> Part | None:
@@ -151,7 +159,7 @@ def _may_be_tallied(text: str) -> bool:
 
 def useful_chars(text: str, keep: Wanted, most: int) -> int:
     """Return how long a text that is cut must stay to hold what is to be kept, of which so much counts."""
-    kept = parts_with(text, keep, most - 2 * _LEAST_END, cost=MARK_CHARS)
+    kept = _telling(text, keep, most - 2 * _LEAST_END)
     held = sum(map(_cost, kept))
     return max(math.ceil(held / _KEPT_SHARE) + 1, held + 2 * _LEAST_END) + MARK_CHARS if kept else 0
 
