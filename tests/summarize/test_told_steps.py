@@ -308,3 +308,19 @@ def test_the_first_failure_of_a_run_and_what_failed_otherwise_are_no_steps_that_
         "second",
         "third",
     ]
+
+
+def test_a_short_step_of_an_edit_says_its_change_before_what_stands_around_it():
+    region = []
+    for n in range(9):
+        new = [f"prepare_the_next_step({n}, {k})" for k in range(9)]
+        written = "\n".join(new)
+        edit = call(
+            n, "edit", command="str_replace", path=f"/repo/src/module_{n}.py", old_str="a = 1", new_str=written
+        )
+        shown = f"3\tZONE_{n} = 'eu-zone-{n}1'\n" + "".join(f"{k}\t{line}\n" for k, line in enumerate(new, 4))
+        region += [edit, result(n, f"The file /repo/src/module_{n}.py has been edited.\n{shown}")]
+    steps = section(
+        extract(replace(ask(region, budget=220), facts=tuple(f"eu-zone-{n}1" for n in range(9)))), "Steps"
+    )
+    assert "«prepare_the_next_step(8, 0); prepare_the_next_step(8, 1);…» → has been edited" in steps

@@ -254,10 +254,13 @@ def _without_file(said: str, action: Action | None) -> str:
 def _brief(outcome: Outcome, action: Action | None) -> str:
     """Say the first of what was said, in whole lines; of an edit no more than that it was made."""
     said, most = outcome.said, _SHORT_FAILED_CHARS if outcome.failed else _SHORT_SAID_CHARS
-    if len(said) <= most + _LITTLE_MORE_CHARS:  # what is cut may be what came of it
+    is_edit = action is not None and bool(action.change)  # what it shows besides need not be what it changed
+    if len(said) <= most + _LITTLE_MORE_CHARS and not (
+        is_edit and not outcome.failed
+    ):  # what is cut may be what came
         return said
     first, *others = _PARTS.split(said)
-    others = [] if action and action.change else others
+    others = [] if is_edit else others
     end = len(first)
     for other in others:
         end_of_other = said.index(other, end) + len(other)
