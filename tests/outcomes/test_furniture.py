@@ -74,3 +74,16 @@ def test_a_heading_between_rules_is_no_outcome_and_what_stands_below_is():
     assert telling_lines(shown, NOTHING_REPEATED) == shown[1:2]
     runs = ["===== 2 failed, 3 passed in 0.2s =====", "--- FAIL: TestOpen", "____ test_opens ____"]
     assert telling_lines(runs, NOTHING_REPEATED) == runs
+
+
+def test_what_finds_no_terminal_and_the_steps_of_a_build_are_no_outcome():
+    chatter = [
+        "Warning: _curses.error: setupterm: could not find terminfo database",
+        "Terminal features will not be available.  Consider setting TERM variable to your terminal name.",
+        "tput: No value for $TERM and no -T specified",
+        "'xterm-kitty': unknown terminal type.",
+        "+ /opt/env/bin/ninja",
+        "[1/1] Generating write_version_file with a custom command",
+    ]
+    printed = ["[0] Got number: 4", "[3/3] Linking target app", "tput is not installed"]
+    assert telling_lines([*chatter, *printed], NOTHING_REPEATED) == printed

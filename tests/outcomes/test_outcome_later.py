@@ -214,6 +214,13 @@ def test_code_that_the_next_turn_quotes_is_told_though_it_writes_it_with_other_s
         assert "phi = (p - 1) * (q - 1)" in told or "e = 5" in told
 
 
+def test_code_that_the_next_turn_quotes_is_told_though_it_writes_it_with_other_quotes():
+    each = ("is_on", "is_off", "as_key", "as_name")
+    shown = "\n".join(f"{name}('{word}') = {word == 'x'}" for word in ("a", "b", "x", "y", "z") for name in each)
+    words = 'All is well: `as_key("x")` comes to what it should.'
+    assert "as_key('x') = True" in said_before(shown, "{}", ran("python cases.py"), words)
+
+
 def test_of_matches_those_are_told_that_stand_in_the_lines_that_are_opened():
     found = "\n".join(f"{number}:    values_{number} = []" for number in range(1000, 1900, 30))
     for opens in ('{"view_range": [1325, 1340]}', '{"cmd": "sed -n \'1325,1340p\' a.py"}'):

@@ -158,7 +158,7 @@ class LaterReader:
 def _said_as_in(spoken: Sequence[_Spoken], result: str) -> list[str]:
     """Return what is said as it stands in a result: code, and runs of four or more words, or of two with a figure.
 
-    Of what stands there with other spaces the line.
+    Of what stands there with other spaces or quotes the line.
     """
     pairs = set().union(*(each.pairs for each in spoken))
     stands = pairs.intersection(pairwise(words_in_order(result)))  # in one go, as a result may be long
@@ -170,7 +170,7 @@ def _said_as_in(spoken: Sequence[_Spoken], result: str) -> list[str]:
 
 
 def _lines_with(said: Iterable[str], result: str) -> list[str]:
-    """Return the lines of a result that have something but for the spaces within it."""
+    """Return the lines of a result that have something but for the spaces within it, and the kind of its quotes."""
     short = map(_squeezed, said)
     bare = list(islice((text for text in short if len(text) >= _LEAST_CODE and not text.isalnum()), _MOST_RUNS))
     squeezed = _squeezed(result) if bare else ""
@@ -180,7 +180,8 @@ def _lines_with(said: Iterable[str], result: str) -> list[str]:
 
 
 def _squeezed(text: str) -> str:
-    return text.replace(" ", "").replace("\t", "")
+    """Return a text without the spaces within its lines, and with one kind of quotes, as they mean the same."""
+    return text.replace(" ", "").replace("\t", "").replace('"', "'")
 
 
 def _runs(spoken: _Spoken, stands: Collection[tuple[bytes, bytes]]) -> Iterator[str]:

@@ -20,6 +20,12 @@ _NOISE = late_re(  # rules, tags alone, keys, progress of a download, the head o
     r"|(?:[^\w\n\[]{0,8}\[[^\]\n]{0,40}\]\([^()\n]{0,300}\)[^\w\n\[]{0,8}){3,40}$",
     re.IGNORECASE,
 )
+_CHATTER = late_re(  # of what finds no terminal, and of a build
+    r"(?:Warning: _curses\.error: |Terminal features will not be available|TERM environment variable not set"
+    r"|\W*No entry for terminal type |tput: No value for |WARNING: terminal is not fully functional"
+    r"|\W{0,2}[\w.-]{1,40}\W{0,2}: unknown terminal type"
+    r"|\[\d{1,6}/\d{1,6}\] (?:Generating|Scanning|Re-running)\b|\+ \S{0,200}/ninja\b)"
+)
 _UNREADABLE, _MOST_UNREADABLE = "\ufffd", 0.1  # of a line
 _LEADS_IN = late_re(r"[\w ,.'\"*#-]{1,120}:\**")
 _CLOCK, _BAR, _PROGRESS = "--:--:--", "%|", late_re(r"\d%\|")
@@ -53,7 +59,7 @@ def telling_lines(
 
 
 def _is_noise(line: str) -> bool:
-    if _NOISE.match(line) or _CLOCK in line or (_BAR in line and _PROGRESS.search(line)):
+    if _NOISE.match(line) or _CHATTER.match(line) or _CLOCK in line or (_BAR in line and _PROGRESS.search(line)):
         return True
     if _UNREADABLE in line and line.count(_UNREADABLE) > _MOST_UNREADABLE * len(line):
         return True
