@@ -263,3 +263,17 @@ def test_nothing_points_to_a_result_that_may_be_cleared(counter: TokenCounter):
     found, _ = dropped(counter, looks(LISTING, TABLE, *others, TABLE), less=100)
     assert found[-1] == TABLE
     assert not any("the same result" in text for text in found)
+
+
+def test_what_a_browser_says_of_the_metadata_of_a_page_goes_unless_it_is_quoted():
+    metadata = '{\n    "meta_tags": {\n        "og:description": "All of the trains",\n' + (
+        '        "og:image:width": "600",\n' * 20 + '        "author": "Ann Example"\n    }\n}'
+    )
+    screen = (
+        "I clicked 'A'.\n\nHere is a screenshot of [A](https://b.org/a). The viewport shows 9%.\n"
+        f"The following metadata was extracted from the webpage:\n\n{metadata}\n\nTrains of today"
+    )
+    thin = without_bulk(screen, lambda _: False)
+    assert "og:" not in thin
+    assert f"[… {len(metadata)} characters elided …]\n\nTrains of today" in thin
+    assert without_bulk(screen, lambda value: value == "Ann Example") == screen

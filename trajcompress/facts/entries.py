@@ -15,17 +15,21 @@ _ENTRY = late_re(
     r"(?:(?P<number>\d{1,4})(?P<sign>[.)]) |\[(?P<bracket>\d{1,4})\]:? ?"
     r"|(?P<item>- \w{1,40}): ?"
     r"|(?P<key>Title|TITLE|title|Name|name|Paper|Question|Subject|Result|Document|File|ID|id) ?\d{0,4}(?:\*\*)?: ?)"
-    r"(?=[^\s\\]))"
+    r"(?=[^\s\\])"
+    r"|(?P<hit>[^\s\n|][^\n|]{0,200}(?:\|[^\n|]{1,200}){0,6} \| "
+    r"(?:https?://|[\w.-]{1,80} › )"
+    r"[^\n|]{1,500}(?=\n|\Z)))"
 )
-_HINTS = (". ", ") ", "] ", "]:", ": ")
+_HINTS = (". ", ") ", "] ", "]:", ": ", "| http", " › ")
 _LEAST_ENTRIES = 2
+_HIT = "|"  # what ends with the address that it leads to
 
 
 def entry_at(text: str, at: int) -> int | None:
     r"""Return where the line begins with which the entry begins that a place stands in; None where it is in none.
 
-    Entries are numbered one after the other, or begin with the same key. Where that line is the place's own there is
-    none to name.
+    Entries are numbered one after the other, or begin with the same key, or with a line that leads to an
+    address. Where that line is the place's own there is none to name.
 
     >>> text = "1. Ann\nan engineer\n\n2. Bo\na chemist"
     >>> text[entry_at(text, text.index("chemist")) :][:5]
@@ -48,7 +52,7 @@ def _entries(text: str) -> Sequence[int]:
     numbers: dict[str, list[tuple[int, int]]] = {}
     keys: dict[str, list[int]] = {}
     for entry in _ENTRY.finditer(text):
-        if key := entry["key"] or entry["item"]:
+        if key := entry["key"] or entry["item"] or (entry["hit"] and _HIT):
             keys.setdefault(key, []).append(entry.start("line"))
         else:
             number = int(entry["number"] or entry["bracket"])

@@ -11,21 +11,21 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from trajcompress.facts.parts import Wanted
-from trajcompress.outcomes.asked import SAID_CHARS, Asked
+from trajcompress.outcomes.asked import Asked
 from trajcompress.outcomes.compact import parse, parse_cut
 from trajcompress.outcomes.contents import is_code, reads_markup
 from trajcompress.outcomes.echo import without_echo
 from trajcompress.outcomes.page import is_page, visible
 from trajcompress.outcomes.printed.later import lines_used
 from trajcompress.outcomes.printed.plain import Plain
-from trajcompress.outcomes.printed.screen import PAGE_CHARS, with_title
+from trajcompress.outcomes.printed.screen import read_page, room_for_page
 from trajcompress.outcomes.printed.shown import listed
 from trajcompress.outcomes.printed.tuples import tell_tuples
 from trajcompress.outcomes.records.rest import Query
 from trajcompress.outcomes.records.structured import read_structured
 from trajcompress.outcomes.reported import Report, report_of
 from trajcompress.outcomes.telling import Telling
-from trajcompress.outcomes.text import clip, one_line, shorten, uncoloured, whole_sentences
+from trajcompress.outcomes.text import clip, line_break, one_line, shorten, uncoloured, whole_sentences
 from trajcompress.outcomes.unwrap import unwrap
 from trajcompress.outcomes.used import Placed
 from trajcompress.processes.late_patterns import late_re
@@ -164,28 +164,31 @@ class _Printed:
 
     def __init__(self, printed: str, asked: Asked, *, is_printed: bool) -> None:
         self._printed, self._asked, self._is_printed = printed, asked, is_printed
-        self._whole = with_title(printed, asked.repeated, asked.needed)
+        self._page = read_page(printed, asked.repeated)
+        self._whole = self._page.shown if self._page else printed
         self._body = clip(self._whole)
-        self._is_page = self._whole is not printed
         self._is_markup = is_page(self._body) and not reads_markup(asked.action)
         self._opened = _OPEN_FILE.search(self._body)
         self._reports: dict[bool, Report] = {}
 
     def told(self, asked: Asked) -> Outcome:
         """Tell it, and what later turns use of it."""
-        opened, report = self._opened, self._report(asked)
+        opened, report, page = self._opened, self._report(asked), self._page
+        limit = room_for_page(asked.limit) if page else asked.limit
+        head = page.head(limit, asked.needed) if page else ""
+        before = len(head) + 2 if head else 0
         lists = report.listing or opened is not None
-        of_page = _room_for_page(asked.limit) if self._is_page else 0
         pieces: Sequence[str] = report.pieces
         may_list = not pieces and (lists or is_code(asked.action))
         lined = self._lined if may_list else []
+        limit, most = max(limit - before, 0), max(asked.most, limit) - before
         if not (pieces or lined or lists) and self._is_printed:
-            pieces = self._plain.within(asked.limit, of_page)
-        room = replace(asked, limit=of_page or asked.limit, most=max(asked.most, of_page, asked.limit))
-        telling = Telling(self._whole, report, pieces, lined, room)
+            pieces = self._plain.within(limit)
+        telling = Telling(self._whole, report, pieces, lined, replace(asked, limit=limit, most=most), before=head)
         said = telling.first
         if len(self._body) > len(said) and asked.wanted:
             said = telling.with_used(self._visible if self._is_markup and not lined else self._whole)
+        said = f"{head}{line_break(head)}{said}".removesuffix("; ") if head else said
         size = "" if said and "\n" not in self._printed else _size(self._printed, report, opened)
         return Outcome(said, size, report.failed, report.tests, opened[1] if opened else None)
 
@@ -207,11 +210,7 @@ class _Printed:
     @cached_property
     def _plain(self) -> Plain:
         shown = visible(self._body) if self._is_markup else self._body
-        return Plain(shown, self._asked, is_page=self._is_page)
-
-
-def _room_for_page(limit: int) -> int:
-    return max(limit, PAGE_CHARS) if limit >= SAID_CHARS else limit
+        return Plain(shown, self._asked, self._page.done if self._page else None)
 
 
 def _size(printed: str, report: Report, opened: re.Match[str] | None) -> str:

@@ -27,6 +27,8 @@ class Telling:
         pieces: Sequence[str],
         lined: Sequence[Placed],
         asked: Asked,
+        *,
+        before: str,
     ) -> None:
         """Take what may be told.
 
@@ -36,9 +38,11 @@ class Telling:
             pieces: that, or what it shows.
             lined: lines of what it lists, with their places, where it does.
             asked: what is to be told, and in how much room.
+            before: what is told before it.
         """
         self._whole, self._report, self._pieces, self._lined, self._asked = whole, report, pieces, lined, asked
         self._limit, self._most = asked.limit, max(asked.most, asked.limit)
+        self._before = before
         self._tools = sum(len(piece) + 2 for piece in pieces if GOES_BETWEEN in piece)  # with their parameters
         self._begin = whole_pieces if self._tools else joined
         self._speaks = report.failed or report.tests
@@ -81,12 +85,13 @@ class Telling:
         asked, report = self._asked, self._report
         hidden = needless_frames(shown) if report.failed else []
         change = f"\n{asked.action.change}" if asked.action else ""  # stands in the step, too
+        told = f"\n{self._before}{change}"
         wanted = asked.wanted
         if report.done:  # it shows lines that nobody changed: of these what is quoted, or names a file or a page
             wanted = {word: weight for word, weight in wanted.items() if weight > STRONG or "/" in word}
         return [
             (start, part)
-            for start, part in parts_used(shown, wanted, first + change, self._most + len(change), asked.needed)
+            for start, part in parts_used(shown, wanted, first + told, self._most + len(told), asked.needed)
             if (not report.listing or tells(part))
             and (not is_within(start, hidden) or any(need in part for need in asked.needed))
         ]

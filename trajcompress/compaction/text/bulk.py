@@ -1,10 +1,12 @@
-"""Bulk in what the environment printed: encoded data and long addresses, which nobody reads."""
+"""Bulk in what the environment printed: encoded data, long addresses and metadata of pages, which nobody reads."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import islice
 
+from trajcompress.outcomes.printed.screen import metadata_of
 from trajcompress.processes.late_patterns import late_re
 
 _LEAST_RUN = 200
@@ -23,6 +25,8 @@ _ADDRESS = late_re(r"(https?://[^\s\"'<>()\[\]{}\\|/]{1,80}/)[^\s\"'<>()\[\]{}\\
 _PART = late_re(r"[^\W_]+")
 _READABLE = 3, 5  # of the characters of a path so many stand in words and numbers
 _LEAST_QUERY = 60
+_VALUE = late_re(r"\"([^\"\\\n]{8,400})\",?\n")  # of metadata, at the end of its line
+_MOST_VALUES = 400
 _QUOTED_CHARS = 40  # of a run that a later turn has, if it has it at all
 
 
@@ -39,12 +43,27 @@ def without_bulk(text: str, is_quoted: Callable[[str], bool]) -> str:
     >>> without_bulk('{"data": "' + "/9j4AAQSkZJRgABcdEefhilmnopqtuvwxyz0123567" * 12 + '"}', lambda _: False)
     '{"data": "[… 504 encoded characters elided …]"}'
     """
-    text = _without_runs(_CONTROL.sub(_control_mark, text), is_quoted)
+    text = _without_metadata(_CONTROL.sub(_control_mark, text), is_quoted)
+    text = _without_runs(text, is_quoted)
     return _without_addresses(text, is_quoted) if _SCHEME in text else text
 
 
 def _control_mark(run: re.Match[str]) -> str:
     return f"[… {len(run[0]) // len(run[1]):,} control characters elided …]"
+
+
+def _without_metadata(text: str, is_quoted: Callable[[str], bool]) -> str:
+    """Drop what a browser says of a page's metadata, unless a later turn has a value that stands nowhere else."""
+    if (found := metadata_of(text)) is None:
+        return text
+    start, end = found
+    if end - start < _LEAST_RUN:
+        return text
+    values = (value[1] for value in islice(_VALUE.finditer(text, start, end), _MOST_VALUES))
+    outside = f"{text[:start]}{text[end:]}"
+    if any(is_quoted(value) and value not in outside for value in values):
+        return text
+    return f"{text[:start]}[… {end - start:,} characters elided …]{text[end:]}"
 
 
 def _without_runs(text: str, is_quoted: Callable[[str], bool]) -> str:

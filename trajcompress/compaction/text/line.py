@@ -11,6 +11,7 @@ from trajcompress.facts import facts_in
 from trajcompress.outcomes.action.actions import Action
 from trajcompress.outcomes.asked import FAILED_CHARS, SAID_CHARS
 from trajcompress.outcomes.outcome import Reading
+from trajcompress.outcomes.printed.screen import PAGE_CHARS
 from trajcompress.outcomes.steps import label_of, without_folders
 from trajcompress.outcomes.text import harmless, one_line, shorten
 from trajcompress.redact import redact
@@ -68,7 +69,7 @@ def result_line(
     limit, label_chars = (_SHORTEST_CHARS, _SHORTEST_LABEL_CHARS) if shortest else (SAID_CHARS, label_chars)
     most = MOST_CHARS if taken else min(limit + _NEEDED_CHARS * len(needed), BRIEF_CHARS)
     outcome = result.told(limit, most, taken)
-    why = FAILED_CHARS + (limit if outcome.failed and not shortest else 0)
+    why = PAGE_CHARS + (limit if outcome.failed and not shortest else 0)
     said = _plain(without_folders(outcome.said, action), max(most, why), clean)
     said += _with(needed, said)
     size = _size(whole or result.text, briefly=shortest and bool(said))

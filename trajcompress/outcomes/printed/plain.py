@@ -12,14 +12,22 @@ from trajcompress.facts.entries import entries
 from trajcompress.facts.markup import unlinked
 from trajcompress.facts.next_turns import Later
 from trajcompress.outcomes.asked import Asked
+from trajcompress.outcomes.printed.around import without_around
 from trajcompress.outcomes.printed.furniture import telling_lines
+from trajcompress.outcomes.printed.hits import leads_on
 from trajcompress.outcomes.printed.items import items_of
 from trajcompress.outcomes.printed.known_forms import known_form
-from trajcompress.outcomes.printed.later import lines_used
+from trajcompress.outcomes.printed.later import Used, lines_used
 from trajcompress.outcomes.printed.matches import matches
 from trajcompress.outcomes.printed.odd_lines import odd_lines, rows_amid
+from trajcompress.outcomes.printed.page_sentences import (
+    LONG_CHARS,
+    below_clicked,
+    most_about,
+    put_sentences,
+    words_of,
+)
 from trajcompress.outcomes.printed.reasons import own_lines
-from trajcompress.outcomes.printed.screen import LONG_CHARS, put_sentences, words_of
 from trajcompress.outcomes.printed.shown import FILE_COLUMNS, tells
 from trajcompress.outcomes.printed.tree import in_tree
 from trajcompress.outcomes.repeated import Repeated
@@ -28,6 +36,7 @@ from trajcompress.processes.late_patterns import holds_any, late_re
 
 _HEADER_CHARS = 60
 _MOST_USED = 2
+_MOST_HITS = 4  # of a page
 _BROWSES = late_re(r"brows|page|click|fill|submit|navigat|goto", re.IGNORECASE)
 _HEAD = late_re(r"\| ?head\b[^|\n]{0,20}\Z")
 _TIMES = late_re(
@@ -58,20 +67,22 @@ class Plain:
     Of one that nobody can read there is nothing to be said. It is read once, in however much room it is told.
     """
 
-    def __init__(self, body: str, asked: Asked, *, is_page: bool) -> None:
-        """Take a text; the room that is asked for is no matter. ``is_page``: a browser shows it."""
-        self._body, self._asked, self._is_page = _without_menu(body), asked, is_page
+    def __init__(self, body: str, asked: Asked, done: str | None = None) -> None:
+        """Take a text; the room that is asked for is no matter. ``done``: of a page in a browser what led to it."""
+        self._body, self._asked, self._done = _without_menu(body), asked, done
+        self._is_page = done is not None
         self._is_blank = bool(body) and not any(char.isprintable() and char != " " for char in body)
 
-    def within(self, limit: int, page_limit: int = 0) -> list[str]:
-        """Return what is told in so many characters, of a page in those of its own limit."""
+    def within(self, limit: int) -> list[str]:
+        """Return what is told in so many characters; of a page that shows nothing there is nothing to be said."""
         if self._is_blank:
             return []
         if len(self._body) <= limit:
             short = unlinked(_without_header(self._body))
-            told = list(filter(None, map(one_line, short.splitlines()))) if self._is_page else [one_line(short)]
-            return told if any(told) else ["no output"]
-        return self._of_form or self._lines.within(page_limit or limit)
+            lines = dict.fromkeys(filter(None, map(one_line, short.splitlines())))
+            told = list(lines) if self._is_page else [one_line(short)]
+            return told if any(told) or self._is_page else ["no output"]
+        return self._of_form or self._lines.within(limit)
 
     @cached_property
     def _of_form(self) -> list[str]:
@@ -89,8 +100,9 @@ class Plain:
         from_end = self._asked.kind == "run" and not self._is_page and not (action and _HEAD.search(action.target))
         acted = self._asked.kind == "run" and not self._is_page
         acted = acted or (action is not None and _BROWSES.search(action.name) is not None)
-        words = words_of(action.target) if self._is_page and action else None
-        return _lines_of(self._body, self._asked, from_end=from_end, acted=acted, words=words)
+        if self._done is not None:
+            return _lines_of_page(self._body, self._asked, self._done, acted=acted)
+        return _lines_of(self._body, self._asked, from_end=from_end, acted=acted)
 
 
 def _rows(body: str, repeated: Repeated, later: Later) -> list[str]:
@@ -131,21 +143,56 @@ class _Lines(NamedTuple):
         return [chosen[place] if place - 1 in {-1, *chosen} else f"… {chosen[place]}" for place in sorted(chosen)]
 
 
-def _lines_of(body: str, asked: Asked, *, from_end: bool, acted: bool, words: Collection[str] | None) -> _Lines:
+def _lines_of(body: str, asked: Asked, *, from_end: bool, acted: bool) -> _Lines:
     """Return lines of a text in their order: what is taken up, what is odd in it, and how it begins and ends.
 
-    ``from_end``: its end says most. ``acted``: it came of something that was done, not of a look. ``words``: it says
-    what was done on a page that was asked for in such, then what that shows.
+    ``from_end``: its end says most. ``acted``: it came of something that was done, not of a look.
     """
     body = _without_columns(body)
     taken_up = lines_used(body, asked.later, _MOST_USED)
     odd = [one_line(line) for line in odd_lines(body, ran=acted)]
-    done = [] if words is None else [one_line(body.partition("\n")[0])]
-    heads = {one_line(body[start : body.find("\n", start) + 1]) for start in entries(body)} - {""}
-    kept = {*(one_line(each.line) for each in taken_up), *odd, *done, *heads}
+    heads = _heads(body)
+    kept = {*(one_line(each.line) for each in taken_up), *odd, *heads}
     lines = telling_lines(body.splitlines(), asked.repeated, with_last=from_end, kept=kept)
     lines = own_lines(lines) if from_end else lines  # in a text it may be a sentence
     last = len(lines) - 1
+    used, firsts = _places(lines, taken_up, odd, heads)
+    shown = (last, 0, last - 1) if from_end else (0, last, 1, 2)
+    return _Lines(body, lines, _under(firsts, used), _under(firsts, (at for at in shown if 0 <= at <= last)), ())
+
+
+def _lines_of_page(body: str, asked: Asked, done: str, *, acted: bool) -> _Lines:
+    """Return lines of a page: what is taken up, the hits of a search, else what tells most of what was asked.
+
+    Before that, where it shows what was clicked, what stands below.
+    """
+    taken_up = lines_used(body, asked.later, _MOST_USED)
+    odd = [one_line(line) for line in odd_lines(body, ran=acted)]
+    heads = _heads(body)
+    kept = {*(one_line(each.line) for each in taken_up), *odd, *heads}
+    own = without_around(body.splitlines(), kept)
+    lines = telling_lines(own, asked.repeated, kept=kept)
+    used, firsts = _places(lines, taken_up, odd, heads)
+    words, typed = words_of(asked.action.target) if asked.action else set(), words_of(done)
+    hits = [place for place in firsts if leads_on(lines[place])][:_MOST_HITS]
+    below = [] if hits else below_clicked(lines, done)
+    amid = put_sentences(lines, words, typed)
+    shown = [*hits, *below, *_under(firsts, amid)] or most_about(lines, words - typed)
+    return _Lines(body, lines, _under(firsts, used), shown, amid)
+
+
+def _heads(body: str) -> set[str]:
+    """Return the lines with which the entries of a list begin."""
+    return {one_line(body[start:].partition("\n")[0]) for start in entries(body)} - {""}
+
+
+def _places(
+    lines: list[str], taken_up: Iterable[Used], odd: Iterable[str], heads: Collection[str]
+) -> tuple[list[int], list[int]]:
+    """Return the places of lines that are used, which say from then on what is used of them, and of ``heads``.
+
+    No heads where one of them is left out: what follows that would be another's.
+    """
     places = {line: place for place, line in enumerate(lines)}
     used = []
     for each in taken_up:
@@ -153,11 +200,8 @@ def _lines_of(body: str, asked: Asked, *, from_end: bool, acted: bool, words: Co
             used.append(place)
             lines[place] = _from_its_beginning(lines[place], one_line(unlinked(each.part)))
     used += [places[line] for line in map(unlinked, odd) if line in places]
-    amid = [] if words is None or not lines else put_sentences(lines, words)
-    shown = (last, 0, last - 1) if from_end else (0, *(amid or (last, 1, 2)))
     firsts = sorted(places[head] for head in map(unlinked, heads) if head in places)
-    firsts = firsts if len(firsts) == len(heads) else []  # else what follows one that is left out would be another's
-    return _Lines(body, lines, _under(firsts, used), _under(firsts, (at for at in shown if 0 <= at <= last)), amid)
+    return used, firsts if len(firsts) == len(heads) else []
 
 
 def _under(firsts: Sequence[int], chosen: Iterable[int]) -> list[int]:

@@ -10,7 +10,7 @@ from trajcompress.facts.markup import unlinked
 from trajcompress.facts.next_turns import Later
 from trajcompress.outcomes.printed.later import lines_used
 from trajcompress.outcomes.printed.odd_lines import odd_lines
-from trajcompress.outcomes.printed.screen import LONG_CHARS
+from trajcompress.outcomes.printed.page_sentences import LONG_CHARS
 from trajcompress.outcomes.text import LEAST_CHARS, line_break, one_line, shorten
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.line_numbers import NUMBER

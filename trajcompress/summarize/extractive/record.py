@@ -21,6 +21,7 @@ from trajcompress.outcomes.action.change import CHANGE_CHARS
 from trajcompress.outcomes.asked import Asked
 from trajcompress.outcomes.compact import parse
 from trajcompress.outcomes.outcome import Outcome, read
+from trajcompress.outcomes.printed.screen import is_screen
 from trajcompress.outcomes.records.told_values import closed
 from trajcompress.outcomes.repeated import Repeated
 from trajcompress.outcomes.steps import Step, label_of, steps_of, without_folders, written
@@ -39,6 +40,7 @@ from trajcompress.transcript.text_protocols.written_calls import FINAL
 from trajcompress.transcript.trajectory import Turn
 
 _REPLY_CHARS, _SHORT_REPLY_CHARS = 260, 120
+_PAGE_CHARS, _PAGE_LABEL_CHARS = 100, 40
 _NEEDED_CHARS, _MOST_IN_SHORT = 40, 3  # for each of so many of what is needed
 _STEP_CHARS, _SHORT_SAID_CHARS, _SHORT_FAILED_CHARS, _SHORT_LABEL_CHARS = 300, 60, 120, 60
 _LITTLE_MORE_CHARS = 20
@@ -90,7 +92,9 @@ def _told(steps: Sequence[Step], later: LaterReader, facts: Sequence[str], taken
             outcome = read(step.result, Asked(action, needed, _STEP_CHARS, repeated, ahead, used, most))
         label = label_of(action, step.name, change_chars=_CHANGE_LABEL_CHARS, full=True)
         told = Told(step, label, outcome, len(needed) + _uses(taken, step))
-        if needed and outcome:
+        if outcome and step.result and is_screen(step.result):
+            told.pages = _of_page(step, needed, repeated, ahead)
+        elif needed and outcome:
             told.needed = _needed_in_short(step, outcome, needed, repeated)
         if outcome and (blocks := _blocks(used)):
             told.quoted, told.quotes = _quoted(step, blocks, needed, repeated), sum(blocks.values())
@@ -114,6 +118,15 @@ def _needed_in_short(step: Step, outcome: Outcome, needed: Sequence[str], repeat
     most = _SHORT_SAID_CHARS + _NEEDED_CHARS * min(len(needed), _MOST_IN_SHORT)
     said = read(step.result or "", Asked(action, needed, _SHORT_SAID_CHARS, repeated, most=most)).said
     return without_folders(said, action)
+
+
+def _of_page(step: Step, needed: Sequence[str], repeated: Repeated, ahead: Wanted) -> tuple[str, ...]:
+    """Say of a page in a browser what was done and where that led, with what it shows and without."""
+    rooms = (_PAGE_CHARS, _SHORT_SAID_CHARS)
+    asked = (
+        Asked(step.action, needed, room, repeated, ahead, most=room + _NEEDED_CHARS * len(needed)) for room in rooms
+    )
+    return tuple(read(step.result or "", each).said for each in asked)
 
 
 def _blocks(used: Wanted) -> Wanted:
@@ -238,6 +251,9 @@ def _forms(each: Told) -> tuple[str, ...]:
     label = label_of(action, each.step.name, _SHORT_LABEL_CHARS + spare, full=True) + suffix + times
     quoting = [written(label, Outcome(_without_file(each.quoted, action)))] if each.quoted else []
     forms = dict.fromkeys([full, *(form for form in quoting if len(form) < len(full)), written(label, brief)])
+    if each.pages:
+        label = label_of(action, each.step.name, _PAGE_LABEL_CHARS) + times
+        forms = dict.fromkeys([full, *(written(label, Outcome(page)) for page in each.pages)])
     return tuple(forms)
 
 

@@ -40,6 +40,7 @@ class Told(Struct):
     needed: str = ""  # what is told of it in short, where that are not its first words
     quoted: str = ""  # what kept turns quote of it, with its first words
     quotes: float = 0.0  # how much these tell
+    pages: tuple[str, ...] = ()  # what is told in short of one in a browser, with what it shows and without
 
     @property
     def removes(self) -> bool:
