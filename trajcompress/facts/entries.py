@@ -15,14 +15,15 @@ _ENTRY = late_re(
     r"(?:(?P<number>\d{1,4})(?P<sign>[.)]) |\[(?P<bracket>\d{1,4})\]:? ?"
     r"|(?P<item>- \w{1,40}): ?"
     r"|(?P<key>Title|TITLE|title|Name|name|Paper|Question|Subject|Result|Document|File|ID|id) ?\d{0,4}(?:\*\*)?: ?)"
-    r"(?=[^\s\\])"
-    r"|(?P<hit>[^\s\n|][^\n|]{0,200}(?:\|[^\n|]{1,200}){0,6} \| "
-    r"(?:https?://|[\w.-]{1,80} › )"
-    r"[^\n|]{1,500}(?=\n|\Z)))"
+    r"(?=[^\s\\]))"
 )
-_HINTS = (". ", ") ", "] ", "]:", ": ", "| http", " › ")
+_HIT_LINE = late_re(
+    r"(?:\A|\n|(?<!\\)\\n)[ \t]{0,8}(?P<line>[^\s\n|][^\n|]{0,200}(?:\|[^\n|]{1,200}){0,6} \| "
+    r"(?:https?://|[\w.-]{1,80} › )[^\n|]{1,500}(?=\n|\Z))"
+)
+_HINTS = (". ", ") ", "] ", "]:", ": ")
+_HIT_HINTS = ("| http", " › ")
 _LEAST_ENTRIES = 2
-_HIT = "|"  # what ends with the address that it leads to
 
 
 def entry_at(text: str, at: int) -> int | None:
@@ -47,12 +48,10 @@ def entries(text: str) -> Sequence[int]:
 
 @lru_cache(maxsize=_REMEMBERED)
 def _entries(text: str) -> Sequence[int]:
-    if not holds_any(text, _HINTS):
-        return ()
     numbers: dict[str, list[tuple[int, int]]] = {}
     keys: dict[str, list[int]] = {}
-    for entry in _ENTRY.finditer(text):
-        if key := entry["key"] or entry["item"] or (entry["hit"] and _HIT):
+    for entry in _ENTRY.finditer(text) if holds_any(text, _HINTS) else ():
+        if key := entry["key"] or entry["item"]:
             keys.setdefault(key, []).append(entry.start("line"))
         else:
             number = int(entry["number"] or entry["bracket"])
@@ -61,7 +60,8 @@ def _entries(text: str) -> Sequence[int]:
         starts = _in_sequence(found)
         if len(starts) >= _LEAST_ENTRIES:
             return starts
-    often = [starts for starts in keys.values() if len(starts) >= _LEAST_ENTRIES]
+    hits = [hit.start("line") for hit in _HIT_LINE.finditer(text)] if holds_any(text, _HIT_HINTS) else []
+    often = [starts for starts in (*keys.values(), hits) if len(starts) >= _LEAST_ENTRIES]
     return min(often, key=lambda starts: starts[0], default=())
 
 
