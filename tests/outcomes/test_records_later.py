@@ -67,8 +67,8 @@ def test_what_is_used_of_the_prices_of_one_leg_is_told_of_each():
     journeys = [[leg(84, 112), leg(175, 170)], [leg(229, 109), leg(175, 170)], [leg(84, 112), leg(229, 109)]]
     told, _, _ = read_structured(journeys, dict.fromkeys(("HAT84", "HAT229", "170"), 4.0), 150, 900)
     assert told == (
-        "[[(flight=HAT84, prices=(economy=112)); (HAT175, (economy=170))]; "
-        "[(flight=HAT229, prices=(economy=109)); HAT175]; [(flight=HAT84); HAT229]]"
+        "[[(flight=HAT84, prices=(economy=112, …)); (HAT175, (economy=170, …))]; "
+        "[(flight=HAT229, prices=(economy=109, …)); HAT175]; [(flight=HAT84); HAT229]]"
     )
 
 

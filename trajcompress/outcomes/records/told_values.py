@@ -144,9 +144,8 @@ class ToldValues:
             return ""
         if not isinstance(self._data, dict) or are_records(self._data):
             return _records(whole, self._data)
-        left = any(not is_empty(item) for at, (_, item) in enumerate(children(self._data)) if at not in whole)
         said = ", ".join(f"{key}={text}" for key, text in _pairs(whole, self._data).items())
-        return f"{said}, …" if left else said
+        return f"{said}, …" if _leaves_out(whole, self._data) else said
 
 
 def _pairs(node: _Node, value: Mapping[str, Any]) -> dict[str, str]:
@@ -169,8 +168,14 @@ def _written(told: str | _Node, value: Any) -> str:
     if isinstance(told, str):
         return told
     if isinstance(value, dict) and not are_records(value):
-        return f"({', '.join(f'{key}={text}' for key, text in _pairs(told, value).items())})"
+        said = ", ".join(f"{key}={text}" for key, text in _pairs(told, value).items())
+        return f"({said}, …)" if _leaves_out(told, value) else f"({said})"
     return _records(told, value)
+
+
+def _leaves_out(node: _Node, value: Mapping[str, Any]) -> bool:
+    """Whether an object holds more than is told of it, so that this may not pass for all."""
+    return any(not is_empty(item) for at, (_, item) in enumerate(children(value)) if at not in node)
 
 
 def _records(node: _Node, value: Any) -> str:
