@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -124,7 +125,11 @@ _UNKNOWN = Calls()
 
 def calls_of(turns: Iterable[Turn]) -> Calls:
     """Read the calls of some turns."""
-    calls = [(call.name, call.arguments) for turn in turns for call in turn.calls]
+    return _read_calls(tuple((call.name, call.arguments) for turn in turns for call in turn.calls))
+
+
+@lru_cache(maxsize=4)  # a row's are asked for by whoever makes lines of it
+def _read_calls(calls: tuple[tuple[str, str], ...]) -> Calls:
     return Calls(usual_arguments(calls), arguments_apart(calls))
 
 

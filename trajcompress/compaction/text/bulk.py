@@ -7,7 +7,7 @@ from collections.abc import Callable
 from itertools import islice
 
 from trajcompress.outcomes.printed.screen import metadata_of
-from trajcompress.processes.late_patterns import late_re
+from trajcompress.processes.late_patterns import holds_any, late_re
 
 _LEAST_RUN = 200
 _WINDOW = _LEAST_RUN // 2  # a run has one of these whole, wherever it begins
@@ -19,7 +19,8 @@ _LEAST_DISTINCT = 32  # of the 64 characters of base64
 _WORD_CHARS = 12  # words joined by signs have a sign as often as this, encoded data seldom
 _SIGNS = "_-/+"
 
-_CONTROL = late_re(r"(\\u0000|\\x00|[\x00-\x08\x0e-\x1f\x7f])\1{99,}")
+_NUL = ("\0", r"\u0000", r"\x00")
+_NULS = late_re(r"(\\u0000|\\x00|\x00)\1{99,}")
 _SCHEME = "://"
 _ADDRESS = late_re(r"(https?://[^\s\"'<>()\[\]{}\\|/]{1,80}/)[^\s\"'<>()\[\]{}\\|]{90,}")
 _PART = late_re(r"[^\W_]+")
@@ -31,7 +32,7 @@ _QUOTED_CHARS = 40  # of a run that a later turn has, if it has it at all
 
 
 def without_bulk(text: str, is_quoted: Callable[[str], bool]) -> str:
-    r"""Put short marks in the place of encoded data, of runs of a control character, and of what long addresses say.
+    r"""Put short marks in the place of encoded data, of runs of NUL characters, and of what long addresses say.
 
     Of an address the host stays, and what it says in words before a query. The marks have neither quotes nor line
     breaks, so JSON stays JSON. What later turns quote stays.
@@ -43,8 +44,8 @@ def without_bulk(text: str, is_quoted: Callable[[str], bool]) -> str:
     >>> without_bulk('{"data": "' + "/9j4AAQSkZJRgABcdEefhilmnopqtuvwxyz0123567" * 12 + '"}', lambda _: False)
     '{"data": "[… 504 encoded characters elided …]"}'
     """
-    text = _without_metadata(_CONTROL.sub(_control_mark, text), is_quoted)
-    text = _without_runs(text, is_quoted)
+    text = _NULS.sub(_control_mark, text) if holds_any(text, _NUL) else text
+    text = _without_runs(_without_metadata(text, is_quoted), is_quoted)
     return _without_addresses(text, is_quoted) if _SCHEME in text else text
 
 

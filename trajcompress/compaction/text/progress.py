@@ -39,7 +39,7 @@ def without_progress(text: str, is_said: Callable[[str], bool]) -> str:
     >>> without_progress(f"{log}Successfully installed a-1", lambda _: False)
     '[… 208 characters elided …]\nSuccessfully installed a-1'
     """
-    if not holds_any(text, _SIGNS):
+    if len(text) < LEAST_CUT or not holds_any(text, _SIGNS):
         return text
     lines = text.split("\n")
     written: list[str] = []
