@@ -183,7 +183,8 @@ def _lines_of_page(body: str, asked: Asked, done: str, *, acted: bool) -> _Lines
 
 def _heads(body: str) -> set[str]:
     """Return the lines with which the entries of a list begin."""
-    return {one_line(body[start:].partition("\n")[0]) for start in entries(body)} - {""}
+    ends = ((start, body.find("\n", start)) for start in entries(body))
+    return {one_line(body[start : end if end >= 0 else None]) for start, end in ends} - {""}
 
 
 def _places(

@@ -271,9 +271,8 @@ def _brief(outcome: Outcome, action: Action | None) -> str:
     """Say the first of what was said, in whole lines; of an edit no more than that it was made."""
     said, most = outcome.said, _SHORT_FAILED_CHARS if outcome.failed else _SHORT_SAID_CHARS
     is_edit = action is not None and bool(action.change)  # what it shows besides need not be what it changed
-    if len(said) <= most + _LITTLE_MORE_CHARS and not (
-        is_edit and not outcome.failed
-    ):  # what is cut may be what came
+    is_short = len(said) <= most + _LITTLE_MORE_CHARS  # what would be cut may be what came of it
+    if is_short and (outcome.failed or not is_edit):
         return said
     first, *others = _PARTS.split(said)
     others = [] if is_edit else others
