@@ -32,6 +32,7 @@ TEXTS = st.one_of(
 )
 SHORTEST = 60 + 100 + 40  # of the label, of what is said, and of the size and what stands between
 BARE = 20 + 80 + 10
+PATHS = [f"src/some/long/folder/file_{number}.py" for number in range(40)]
 VALUES = st.lists(st.from_regex(r"[a-z]{3,8}_[0-9]{1,5}", fullmatch=True), max_size=30, unique=True)
 
 
@@ -61,6 +62,7 @@ def test_the_shortest_line_is_one_of_them_and_tells_what_is_needed_too(text, pat
 
 @settings(max_examples=200, deadline=None)
 @given(TEXTS, st.text(max_size=100), VALUES)
+@example("\n".join(PATHS), "x", PATHS)
 def test_a_bare_line_is_known_for_a_line_and_tells_what_is_needed_too(text, path, needed):
     did = action("read_file", path=path)
     bare = bare_line(text, None, did, needed)
