@@ -26,11 +26,11 @@ LAST = re.compile(r"^(?:the )?(?:last|latest|final|failed) (?:action|command|cal
 GROUP = re.compile(r"; (?=(?:[^;→]|\\;)* → )")
 CLEAR_MARK = re.compile(r"(?i)omitted|elided|truncated|removed|cleared|cut|shortened|…")
 CUT = re.compile(
-    r"\[… [\d,]+ (?:encoded |control )?characters elided[^\]]*\]"
+    r"\[… [\d,]+ (?:encoded |NUL )?characters elided[^\]]*\]"
     r"|\[… (?:the same (?:line|words) [\d,]+ times more"
     r"|[\d,]+ more such lines(?: of [^\n,]{1,80})?, with other (?:numbers|files)(?: \([^\n)]{1,200}\))?, elided) …\]"
 )
-CONTROL = re.compile(r"\[… ([\d,]+) control characters elided …\]")
+NULS = re.compile(r"\[… ([\d,]+) NUL characters elided …\]")
 SAME = re.compile(r"(?i)same (?:result|output|text|as)")
 
 
@@ -179,9 +179,9 @@ class Judge:
         own = [part for part in line.splitlines() if part.strip() not in plain(was.text)]
         if len(own) == 1 and own[0].startswith("[") and own[0].rstrip().endswith("]"):
             line = own[0]  # what its protocol puts around it stays
-        why = next((f"it has no run of {n}" for n in CONTROL.findall(line) if not _has_run(was.text, n)), "")
-        if why:
-            pass
+        untrue = next((number for number in NULS.findall(line) if not _has_nuls(was.text, number)), None)
+        if untrue is not None:
+            why = f"it has no {untrue} NUL characters side by side"
         elif len(line.splitlines()) > 4 or ("[" not in line[:1] and ARROW not in line and len(line) > 600):  # noqa: PLR2004
             new = [part for part in line.splitlines() if words(part) and part.strip() not in plain(was.text)]
             new = [part for part in new if not quoted(part, bag) and not CLEAR_MARK.search(part)]
@@ -208,11 +208,10 @@ class Judge:
         yield Finding(CLEARED, not why, f"[{turn.turn}] {line[:300]}", why)
 
 
-def _has_run(text: str, number: str) -> bool:
-    """Whether so many of one control character stand side by side."""
+def _has_nuls(text: str, number: str) -> bool:
+    """Whether so many NUL characters stand side by side, as they are or escaped."""
     times = int(number.replace(",", ""))
-    control = {char for char in text if ord(char) < 32}  # noqa: PLR2004
-    return any(char * times in text for char in {*control, r"\x00", r"\u0000"})
+    return any(nul * times in text for nul in ("\0", r"\x00", r"\u0000"))
 
 
 def _split(text: str) -> list[tuple[str, str | None]]:

@@ -87,8 +87,8 @@ def dropped(counter: TokenCounter, trajectory: Trajectory, less: int) -> tuple[l
         (f"before\n{HEX}\nafter", "before\n[… 1,200 encoded characters elided …]\nafter"),
         (f"see {ADDRESS}.", f"see https://img.example.com/[… {len(ADDRESS) - 24} characters elided …]."),
         (f"{TITLED}?session={'a1B2' * 20} now", f"{TITLED}?[… 88 characters elided …] now"),
-        ("a" + "\0" * 4_096 + "\n", "a[… 4,096 control characters elided …]\n"),
-        (r'{"data": "' + r"\u0000" * 300 + '"}', '{"data": "[… 300 control characters elided …]"}'),
+        ("a" + "\0" * 4_096 + "\n", "a[… 4,096 NUL characters elided …]\n"),
+        (r'{"data": "' + r"\u0000" * 300 + '"}', '{"data": "[… 300 NUL characters elided …]"}'),
     ],
 )
 def test_encoded_data_and_long_addresses_become_marks(text: str, expected: str):

@@ -150,11 +150,11 @@ def test_what_a_kept_result_was_cleared_to_is_its_own(truth, line, true):
     assert (finding.kind, finding.ok) == ("cleared", true)
 
 
-def test_as_many_control_characters_as_a_mark_says_stood_there(truth):
+def test_as_many_nul_characters_as_a_mark_says_stood_there(truth):
     row, after = as_text(), as_text()
     row["messages"][5]["content"] = "OBSERVATION:\n" + "\0" * 300
     for number, true in ((300, True), (4_000, False)):
-        after["messages"][5]["content"] = f"OBSERVATION:\n[… {number:,} control characters elided …]"
+        after["messages"][5]["content"] = f"OBSERVATION:\n[… {number:,} NUL characters elided …]"
         (finding,) = findings(truth, row, after, {})
         assert (finding.kind, finding.ok) == ("cleared", true)
 

@@ -32,7 +32,7 @@ _QUOTED_CHARS = 40  # of a run that a later turn has, if it has it at all
 
 
 def without_bulk(text: str, is_quoted: Callable[[str], bool]) -> str:
-    r"""Put short marks in the place of encoded data, of runs of NUL characters, and of what long addresses say.
+    r"""Put short marks in the place of encoded data, runs of NULs, metadata of pages, and what long addresses say.
 
     Of an address the host stays, and what it says in words before a query. The marks have neither quotes nor line
     breaks, so JSON stays JSON. What later turns quote stays.
@@ -44,13 +44,13 @@ def without_bulk(text: str, is_quoted: Callable[[str], bool]) -> str:
     >>> without_bulk('{"data": "' + "/9j4AAQSkZJRgABcdEefhilmnopqtuvwxyz0123567" * 12 + '"}', lambda _: False)
     '{"data": "[… 504 encoded characters elided …]"}'
     """
-    text = _NULS.sub(_control_mark, text) if holds_any(text, _NUL) else text
+    text = _NULS.sub(_nul_mark, text) if holds_any(text, _NUL) else text
     text = _without_runs(_without_metadata(text, is_quoted), is_quoted)
     return _without_addresses(text, is_quoted) if _SCHEME in text else text
 
 
-def _control_mark(run: re.Match[str]) -> str:
-    return f"[… {len(run[0]) // len(run[1]):,} control characters elided …]"
+def _nul_mark(run: re.Match[str]) -> str:
+    return f"[… {len(run[0]) // len(run[1]):,} NUL characters elided …]"
 
 
 def _without_metadata(text: str, is_quoted: Callable[[str], bool]) -> str:
