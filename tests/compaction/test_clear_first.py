@@ -17,11 +17,8 @@ from trajcompress.compaction.over_limit import truncated
 from trajcompress.compaction.policy import Policy, Skip, Strategy
 from trajcompress.compaction.region import Protection
 from trajcompress.compaction.state import State
-from trajcompress.compaction.strategies.clear_observations import (
-    clear_observations,
-    leave_bare_lines,
-    leave_shortest_lines,
-)
+from trajcompress.compaction.strategies.clear_observations import clear_observations, leave_shortest_lines
+from trajcompress.compaction.strategies.leave_bare_lines import leave_bare_lines
 from trajcompress.compaction.text.line import is_line
 from trajcompress.run.build.components import build_policy
 from trajcompress.settings import resolve

@@ -15,10 +15,10 @@ from trajcompress.compaction.state import State
 from trajcompress.compaction.strategies.clear_observations import (
     clear_all,
     clear_observations,
-    leave_bare_lines,
     leave_shortest_lines,
 )
 from trajcompress.compaction.strategies.drop_bulk import drop_bulk
+from trajcompress.compaction.strategies.leave_bare_lines import leave_bare_lines
 from trajcompress.compaction.strategies.name_facts import name_facts
 from trajcompress.compaction.strategies.restore_observations import restore_observations
 from trajcompress.compaction.strategies.summarize_region import summarize_region

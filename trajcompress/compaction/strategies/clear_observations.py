@@ -6,20 +6,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache
 
-from trajcompress.compaction.order import recent_observations, stays_over, truncation_order
-from trajcompress.compaction.over_limit import truncated
+from trajcompress.compaction.order import recent_observations, stays_over
 from trajcompress.compaction.policy import NOTHING_TO_DO, Asking, Policy, Skip
-from trajcompress.compaction.region import Keep, plan_region
 from trajcompress.compaction.state import State
-from trajcompress.compaction.strategies.truncate_observations import truncate_in_order
-from trajcompress.compaction.text import Pruned, ResultLines, Step, bare_steps, prune, prune_steps, shorter_steps
-from trajcompress.compaction.verify import overhead
+from trajcompress.compaction.text import Pruned, ResultLines, Step, prune, prune_steps, shorter_steps
 from trajcompress.facts.ledger import FactLedger
 from trajcompress.tokens.counter import Count
 
 _CHARS_PER_TOKEN = 3  # of a line; what is really freed is counted once that may be enough
-
-_MUCH = 4  # of what the assistant says a summary may take its part divided by this before bare lines spare it that
 
 CLEARED = "pruned"
 """The reason of a row that fits once its observations are cleared."""
@@ -33,10 +27,10 @@ def clear_observations(state: State, policy: Policy) -> Asking[State | Skip]:
     yield from ()
     lines = _lines(state, policy)
     if stays_over(state, policy):
-        steps = shorter_steps(lines, state.turns, spared=_spared(state, policy))
+        steps = shorter_steps(lines, state.turns, spared=spared_by(state, policy))
         cleared = _cleared(state, prune(state.turns, steps), None, lines)
         return replace(cleared, lines=None) if cleared else NOTHING_TO_DO
-    return _taking(state, _steps(state, lines, policy), lines, policy)
+    return take_steps(state, _steps(state, lines, policy), lines, policy)
 
 
 def leave_shortest_lines(state: State, policy: Policy) -> Asking[State | Skip]:
@@ -45,43 +39,12 @@ def leave_shortest_lines(state: State, policy: Policy) -> Asking[State | Skip]:
     lines = state.lines
     if not state.cleared or lines is None:
         return NOTHING_TO_DO
-    steps = shorter_steps(lines, state.turns, spared=_spared(state.uncleared, policy))
-    return _taking(state, steps, lines, policy)
+    steps = shorter_steps(lines, state.turns, spared=spared_by(state.uncleared, policy))
+    return take_steps(state, steps, lines, policy)
 
 
-def leave_bare_lines(state: State, policy: Policy) -> Asking[State | Skip]:
-    """Leave next to nothing of cleared observations where no turn needs to be summarised then.
-
-    The last ones are truncated for that, too, where they are long. A summary that takes few of the assistant's turns
-    is better all the same: with what the others answer more of them can be understood.
-    """
-    yield from ()
-    lines = state.lines
-    if not state.cleared or lines is None or not _much_would_go(state, policy):
-        return NOTHING_TO_DO
-    steps = [*bare_steps(lines, state.turns, spared=_spared(state.uncleared, policy))]
-    least = state.estimate(prune(state.turns, steps).turns)
-    if truncated(least, truncation_order(least, policy)).tokens > policy.target_max_tokens:
-        return NOTHING_TO_DO
-    bare = _taking(state, steps, lines, policy)
-    if isinstance(bare, Skip) or bare.tokens <= policy.target_max_tokens:
-        return bare
-    return truncate_in_order(bare, policy) or NOTHING_TO_DO
-
-
-def _much_would_go(state: State, policy: Policy) -> bool:
-    """Estimate whether a summary would take much of what the assistant says."""
-    short = truncated(state, truncation_order(state, policy, with_last=False))
-    excess = short.tokens - policy.target_max_tokens + overhead(short, policy)
-    plan = plan_region(short.sizes, short.layout, excess, policy.summary_size, short.previous_tokens)
-    if isinstance(plan, Keep):
-        return True
-    gone = range(plan.region.start, plan.region.end)
-    said = sum(short.sizes[index] for index in gone if short.turns[index].role == "assistant")
-    return said * _MUCH > short.assistant_tokens
-
-
-def _taking(state: State, steps: Iterable[Step], lines: ResultLines, policy: Policy) -> State | Skip:
+def take_steps(state: State, steps: Iterable[Step], lines: ResultLines, policy: Policy) -> State | Skip:
+    """Take as few steps as make the row fit, all where that is not enough."""
     cleared = _cleared(state, *_until_it_fits(state, steps, policy.target_max_tokens), lines)
     if cleared is None:
         return NOTHING_TO_DO
@@ -130,20 +93,20 @@ def clear_all(state: State, policy: Policy) -> State | None:
 
 def _steps(state: State, lines: ResultLines, policy: Policy) -> Iterator[Step]:
     cut = None if state.turns is lines.turns else state.turns
-    return prune_steps(lines, spared=_spared(state, policy), arguments=False, cut=cut)
+    return prune_steps(lines, spared=spared_by(state, policy), arguments=False, cut=cut)
 
 
 def _lines(state: State, policy: Policy) -> ResultLines:
     """Return the lines of a row that was not cleared yet, made of its turns before any giant was cut."""
     ledger = state.ledger or FactLedger(state.turns)
-    turns, middle, spared = ledger.turns, state.layout.middle, _spared(state, policy)
+    turns, middle, spared = ledger.turns, state.layout.middle, spared_by(state, policy)
     results = {index for index in range(middle.start, middle.end) if turns[index].answers and index not in spared}
     needed = cache(lambda: ledger.needed(results))  # where no result is long, nobody asks
     clean, read = state.takes_secrets_out, state.as_read
     return ResultLines(turns, middle, lambda index: needed().get(index, ()), clean=clean, ledger=ledger, read=read)
 
 
-def _spared(state: State, policy: Policy) -> set[int]:
+def spared_by(state: State, policy: Policy) -> set[int]:
     """Return the turns that are not cleared: the last observations, and one that several rows share."""
     spared = set(recent_observations(state, policy).last)
     return spared if state.shared_turn is None else {*spared, state.shared_turn}
