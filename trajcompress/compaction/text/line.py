@@ -69,8 +69,9 @@ def result_line(
     limit, label_chars = (_SHORTEST_CHARS, _SHORTEST_LABEL_CHARS) if shortest else (SAID_CHARS, label_chars)
     most = MOST_CHARS if taken else min(limit + _NEEDED_CHARS * len(needed), BRIEF_CHARS)
     outcome = result.told(limit, most, taken)
-    why = PAGE_CHARS + (limit if outcome.failed and not shortest else 0)
-    said = _plain(without_folders(outcome.said, action), max(most, why), clean)
+    # Of a page more is told than was asked for, and of why something failed as much as of what came before.
+    longest = PAGE_CHARS + (limit if outcome.failed and not shortest else 0)
+    said = _plain(without_folders(outcome.said, action), max(most, longest), clean)
     said += _with(needed, said)
     size = _size(whole or result.text, briefly=shortest and bool(said))
     ends = f"{SAYS}{said.rstrip(';')}; {size}]" if said else f": {size}]"
@@ -78,10 +79,10 @@ def result_line(
     return f"[{_label(action, name, min(room, label_chars), clean)}{ends}"
 
 
-def bare_line(result: Reading, name: str | None, clean: Clean = without_secrets) -> str:
+def bare_line(result: Reading, name: str | None, clean: Clean = without_secrets, *, whole: str | None = None) -> str:
     """Write the least that a line may be: the call in short, what later turns need, and the first of what came of it.
 
-    Such as ``[pytest tests/ → 3 failed, 12 passed …]``.
+    Such as ``[pytest tests/ → 3 failed, 12 passed …]``. Where nothing is said its size is, as in :func:`result_line`.
     """
     action, needed = result.asked.action, result.asked.needed
     most = _BARE_CHARS + _NEEDED_CHARS * len(needed)
@@ -89,7 +90,7 @@ def bare_line(result: Reading, name: str | None, clean: Clean = without_secrets)
     most = max(most, _BARE_FAILED_CHARS) if outcome.failed else most
     said = _plain(without_folders(outcome.said, action), most, clean)
     said += _with(needed, said)
-    ends = f"{SAYS}{said.rstrip('; …')}{_CUT}" if said else f": {_size(result.text)}]"
+    ends = f"{SAYS}{said.rstrip('; …')}{_CUT}" if said else f": {_size(whole or result.text)}]"
     return f"[{_label(action, name, _BARE_LABEL_CHARS, clean)}{ends}"
 
 

@@ -131,9 +131,8 @@ class ResultLines:
             return bare_repeat(text)
         if len(text) <= BARE_CHARS:
             return text
-        clean = self._clean(text)
-        needed = facts_in(self.needed(index), readable(clean))
-        line = bare_line(self._reading((index, number), clean, needed), self.turns[index].name, self._clean)
+        reading = self._reading((index, number), text)
+        line = bare_line(reading, self.turns[index].name, self._clean, whole=self._whole(index, number))
         return line if len(line) <= _MOST_LEFT * len(text) else text
 
     def line_of_data(self, index: int, number: int, *, shortest: bool = False) -> str:
@@ -148,20 +147,20 @@ class ResultLines:
         """Return the text, or a line where that is shorter."""
         if len(text) <= LONG_CHARS or is_line(text):
             return text
-        clean = self._clean(text)  # a secret that the line names bare would not be known for one
-        needed = facts_in(self.needed(index), readable(clean))
+        reading = self._reading((index, number), text)
         if quoted := self.quoted(index):
             most, ends = (BRIEF_CHARS, 0) if shortest else (MOST_CHARS, ENDS)
-            if cut := excerpt(text, readable(clean), quoted, needed, most=most, ends=ends):
+            if cut := excerpt(text, readable(reading.text), quoted, reading.asked.needed, most=most, ends=ends):
                 return cut
-        reading = self._reading((index, number), clean, needed)
-        whole = self._as_read(index)[number] if self._read[index] is not self.turns[index] else None
-        line = result_line(reading, self.turns[index].name, self._clean, shortest=shortest, whole=whole)
+        name, whole = self.turns[index].name, self._whole(index, number)
+        line = result_line(reading, name, self._clean, shortest=shortest, whole=whole)
         return line if len(line) <= _MOST_LEFT * len(text) else text
 
-    def _reading(self, place: Place, clean: str, needed: Sequence[str]) -> Reading:
+    def _reading(self, place: Place, text: str) -> Reading:
         if place not in self._readings:
             index = place[0]
+            clean = self._clean(text)  # a secret that the line names bare would not be known for one
+            needed = facts_in(self.needed(index), readable(clean))
             taken = self.taken(index)
             # What is taken tells which lines say most, also where only what is needed has room.
             later = {**taken, **self._later.after(index)}
@@ -169,11 +168,13 @@ class ResultLines:
             self._readings[place] = Reading(clean, asked)
         return self._readings[place]
 
-    def _as_read(self, index: int) -> Sequence[str]:
-        """Return the results of a turn that has lost their bulk, as they were read."""
+    def _whole(self, index: int, number: int) -> str | None:
+        """Return a result that has lost its bulk as it was read; of any other nothing."""
+        if self._read[index] is self.turns[index]:
+            return None
         if index not in self._texts_read:
             self._texts_read[index] = result_texts(self._read[index])
-        return self._texts_read[index]
+        return self._texts_read[index][number]
 
     def _action(self, place: Place) -> Action | None:
         call = self._calls.get(place)

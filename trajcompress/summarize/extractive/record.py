@@ -20,7 +20,7 @@ from trajcompress.outcomes.action.actions import Action, is_taken_back, undoes_e
 from trajcompress.outcomes.action.change import CHANGE_CHARS
 from trajcompress.outcomes.asked import Asked
 from trajcompress.outcomes.compact import parse
-from trajcompress.outcomes.outcome import Outcome, read
+from trajcompress.outcomes.outcome import Outcome, Reading
 from trajcompress.outcomes.printed.screen import is_screen
 from trajcompress.outcomes.records.told_values import closed
 from trajcompress.outcomes.repeated import Repeated
@@ -81,7 +81,8 @@ def _told(steps: Sequence[Step], later: LaterReader, facts: Sequence[str], taken
     opened: str | None = None  # the file that an editor shows
     for place, step in enumerate(steps):
         action = step.action
-        outcome = None
+        reading: Reading | None = None
+        outcome: Outcome | None = None
         needed: tuple[str, ...] = ()
         used: Wanted = {}
         if step.result is not None:
@@ -89,15 +90,17 @@ def _told(steps: Sequence[Step], later: LaterReader, facts: Sequence[str], taken
             ahead = later.after(step.turn + 1) if len(step.result) > _STEP_CHARS else NOTHING_LATER
             used = {} if step.answered is None else taken.get(step.answered, {})
             most = _MOST_STEP_CHARS if used else _STEP_CHARS
-            outcome = read(step.result, Asked(action, needed, _STEP_CHARS, repeated, ahead, used, most))
+            reading = Reading(step.result, Asked(action, needed, repeated=repeated, later=ahead, taken=used))
+            outcome = reading.told(_STEP_CHARS, most, used)
         label = label_of(action, step.name, change_chars=_CHANGE_LABEL_CHARS, full=True)
         told = Told(step, label, outcome, len(needed) + _uses(taken, step))
-        if outcome and step.result and is_screen(step.result):
-            told.pages = _of_page(step, needed, repeated, ahead)
-        elif needed and outcome:
-            told.needed = _needed_in_short(step, outcome, needed, repeated)
-        if outcome and (blocks := _blocks(used)):
-            told.quoted, told.quotes = _quoted(step, blocks, needed, repeated), sum(blocks.values())
+        if outcome and reading:
+            if is_screen(reading.text):
+                told.pages = _of_page(reading)
+            elif needed:
+                told.needed = _needed_in_short(reading, outcome)
+            if blocks := _blocks(used):
+                told.quoted, told.quotes = _quoted(reading, blocks), sum(blocks.values())
         told.files = _changed_files(action, outcome, opened)
         if told.files and action and action.edits_open_file:
             told.label += _in_file(told)
@@ -110,33 +113,29 @@ def _told(steps: Sequence[Step], later: LaterReader, facts: Sequence[str], taken
     return found
 
 
-def _needed_in_short(step: Step, outcome: Outcome, needed: Sequence[str], repeated: Repeated) -> str:
+def _needed_in_short(reading: Reading, outcome: Outcome) -> str:
     """Say in short what is needed of a result, where its first words do not; an edit was made, that is all."""
-    action = step.action
+    action, needed = reading.asked.action, reading.asked.needed
     if (action and action.change) or len(facts_in(needed, _brief(outcome, action))) == len(needed):
         return ""
     most = _SHORT_SAID_CHARS + _NEEDED_CHARS * min(len(needed), _MOST_IN_SHORT)
-    said = read(step.result or "", Asked(action, needed, _SHORT_SAID_CHARS, repeated, most=most)).said
-    return without_folders(said, action)
+    return without_folders(reading.told(_SHORT_SAID_CHARS, most, {}).said, action)
 
 
-def _of_page(step: Step, needed: Sequence[str], repeated: Repeated, ahead: Wanted) -> tuple[str, ...]:
+def _of_page(reading: Reading) -> tuple[str, ...]:
     """Say of a page in a browser what was done and where that led, with what it shows and without."""
-    rooms = (_PAGE_CHARS, _SHORT_SAID_CHARS)
-    asked = (
-        Asked(step.action, needed, room, repeated, ahead, most=room + _NEEDED_CHARS * len(needed)) for room in rooms
-    )
-    return tuple(read(step.result or "", each).said for each in asked)
+    more = _NEEDED_CHARS * len(reading.asked.needed)
+    return tuple(reading.told(room, room + more, {}).said for room in (_PAGE_CHARS, _SHORT_SAID_CHARS))
 
 
 def _blocks(used: Wanted) -> Wanted:
     return {block: weight for block, weight in used.items() if is_block(block) and "\r\n" not in block}
 
 
-def _quoted(step: Step, blocks: Wanted, needed: Sequence[str], repeated: Repeated) -> str:
+def _quoted(reading: Reading, blocks: Wanted) -> str:
     """Say of a result what kept turns quote, as an edit quotes what it replaces, and little else."""
-    asked = Asked(step.action, needed, _SHORT_SAID_CHARS, repeated, taken=blocks, most=_MOST_STEP_CHARS)
-    return without_folders(read(step.result or "", asked).said, step.action)
+    told = reading.told(_SHORT_SAID_CHARS, _MOST_STEP_CHARS, blocks)
+    return without_folders(told.said, reading.asked.action)
 
 
 def _uses(taken: Mapping[int, Wanted], step: Step) -> float:
