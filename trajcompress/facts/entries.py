@@ -17,9 +17,12 @@ _ENTRY = late_re(
     r"|(?P<key>Title|TITLE|title|Name|name|Paper|Question|Subject|Result|Document|File|ID|id) ?\d{0,4}(?:\*\*)?: ?)"
     r"(?=[^\s\\]))"
 )
+LEADS_ON = r" \| (?:https?://|[\w.-]{1,80} › )[^\n|]{1,500}"
+"""The pattern of how the line of a hit ends: with the address that it leads to."""
+
 _HIT_LINE = late_re(
-    r"(?:\A|\n|(?<!\\)\\n)[ \t]{0,8}(?P<line>[^\s\n|][^\n|]{0,200}(?:\|[^\n|]{1,200}){0,6} \| "
-    r"(?:https?://|[\w.-]{1,80} › )[^\n|]{1,500}(?=\n|\Z))"
+    r"(?:\A|\n|(?<!\\)\\n)[ \t]{0,8}(?P<line>[^\s\n|][^\n|]{0,200}(?:\|[^\n|]{1,200}){0,6}"
+    rf"{LEADS_ON}(?=\n|\Z))"
 )
 _HINTS = (". ", ") ", "] ", "]:", ": ")
 _HIT_HINTS = ("| http", " › ")

@@ -149,7 +149,7 @@ def _repeated(state: State, observed: Sequence[int], policy: Policy) -> dict[int
     def reading(text: str, action: Action | None, needed: Sequence[str]) -> Reading:
         return Reading(text, Asked(action, needed))
 
-    told, tells = cache(partial(repeat_line, clean=clean)), cache(partial(result_line, clean=clean))
+    repeated_line, own_line = cache(partial(repeat_line, clean=clean)), cache(partial(result_line, clean=clean))
     called = cache(lambda index: _called(turns, calls.get(index), known))
     gave: dict[tuple[str, str] | str, str] = {}  # each call last, and all that are told alike
     differ: set[tuple[str, str] | str] = set()
@@ -171,12 +171,12 @@ def _repeated(state: State, observed: Sequence[int], policy: Policy) -> dict[int
             used = facts_in(_used_next(turns, calls[index][0], index), readable(shown))
             read = reading(shown, action, tuple(used))
             when = "just" if is_just else when
-            line = told(read, name, before, is_same=is_same, when=when, whole=result)
+            line = repeated_line(read, name, before, is_same=is_same, when=when, whole=result)
             # Where it is not clear which of the earlier results is meant, or to point to it takes about as long.
             more = _MORE_CHARS if len(result) <= SHORT_CHARS else 0
             most = 0 if FAILS in line else len(line) + more if is_last or is_just else len(result)
             label_chars = (LONG_LABEL_CHARS, LABEL_CHARS) if most else ()
-            own = (tells(read, name, whole=result, label_chars=chars) for chars in label_chars)
+            own = (own_line(read, name, whole=result, label_chars=chars) for chars in label_chars)
             lines[index] = next((each for each in own if SAYS in each and len(each) <= most), line)
         differ.update(call for call in (ran, said) if gave.get(call, text) != text)
         gave[ran] = gave[said] = came_last = text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from trajcompress.facts.entries import LEADS_ON
 from trajcompress.processes.late_patterns import late_re
 
 _ADDRESS = late_re(  # alone on its line: an address, or the parts of one as search engines show it
@@ -13,7 +14,7 @@ _ADDRESS = late_re(  # alone on its line: an address, or the parts of one as sea
     r"[*_`>)]{0,3}[ \t]{0,4}$",
     re.MULTILINE,
 )
-_LEADS_ON = late_re(r" \| (?:https?://|[\w.-]{1,80} › )[^\n|]{1,500}\Z")
+_LEADS_ON = late_re(rf"{LEADS_ON}\Z")
 _SIGNS = late_re(
     r"\A\s{0,8}(?:[-•+*] |\d{1,2}\. |#{1,6} )?(?:(?:Link |Page )?(?:Title|Text|Link): )?\s{0,4}[*_`\[]{0,3}"
     r"|[*_`\]]{0,3}\s{0,8}\Z"
