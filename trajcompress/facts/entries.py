@@ -10,20 +10,23 @@ from trajcompress.processes.late_patterns import holds_any, late_re
 
 _REMEMBERED = 32
 _READ_CHARS = 200_000
-_ENTRY = late_re(
-    r"(?:\A|\n|(?<!\\)\\n)[ \t]{0,8}(?P<line>(?:\*\*|#{1,6} )?"
+_LINE, _ESCAPED_LINE = r"\n", r"(?:\n|(?<!\\)\\n)"  # the first is found at once
+_ENTRY = (
+    r"[ \t]{0,8}(?P<line>(?:\*\*|#{1,6} )?"
     r"(?:(?P<number>\d{1,4})(?P<sign>[.)]) |\[(?P<bracket>\d{1,4})\]:? ?"
     r"|(?P<item>- \w{1,40}): ?"
     r"|(?P<key>Title|TITLE|title|Name|name|Paper|Question|Subject|Result|Document|File|ID|id) ?\d{0,4}(?:\*\*)?: ?)"
     r"(?=[^\s\\]))"
 )
+_ENTRIES = late_re(_LINE + _ENTRY), late_re(_ESCAPED_LINE + _ENTRY)
 LEADS_ON = r" \| (?:https?://|[\w.-]{1,80} › )[^\n|]{1,500}"
 """The pattern of how the line of a hit ends: with the address that it leads to."""
 
-_HIT_LINE = late_re(
-    r"(?:\A|\n|(?<!\\)\\n)[ \t]{0,8}(?P<line>[^\s\n|][^\n|]{0,200}(?:\|[^\n|]{1,200}){0,6}"
+_HIT_LINE = (
+    r"[ \t]{0,8}(?P<line>[^\s\n|][^\n|]{0,200}(?:\|[^\n|]{1,200}){0,6}"
     rf"{LEADS_ON}(?=\n|\Z))"
 )
+_HIT_LINES = late_re(_LINE + _HIT_LINE), late_re(_ESCAPED_LINE + _HIT_LINE)
 _HINTS = (". ", ") ", "] ", "]:", ": ")
 _HIT_HINTS = ("| http", " › ")
 _LEAST_ENTRIES = 2
@@ -53,17 +56,19 @@ def entries(text: str) -> Sequence[int]:
 def _entries(text: str) -> Sequence[int]:
     numbers: dict[str, list[tuple[int, int]]] = {}
     keys: dict[str, list[int]] = {}
-    for entry in _ENTRY.finditer(text) if holds_any(text, _HINTS) else ():
+    is_escaped, lines = "\\n" in text, f"\n{text}"  # a line break before each
+    for entry in _ENTRIES[is_escaped].finditer(lines) if holds_any(text, _HINTS) else ():
+        start = entry.start("line") - 1
         if key := entry["key"] or entry["item"]:
-            keys.setdefault(key, []).append(entry.start("line"))
+            keys.setdefault(key, []).append(start)
         else:
-            number = int(entry["number"] or entry["bracket"])
-            numbers.setdefault(entry["sign"] or "[", []).append((number, entry.start("line")))
+            numbers.setdefault(entry["sign"] or "[", []).append((int(entry["number"] or entry["bracket"]), start))
     for found in numbers.values():
         starts = _in_sequence(found)
         if len(starts) >= _LEAST_ENTRIES:
             return starts
-    hits = [hit.start("line") for hit in _HIT_LINE.finditer(text)] if holds_any(text, _HIT_HINTS) else []
+    may_lead = holds_any(text, _HIT_HINTS)
+    hits = [hit.start("line") - 1 for hit in _HIT_LINES[is_escaped].finditer(lines)] if may_lead else []
     often = [starts for starts in (*keys.values(), hits) if len(starts) >= _LEAST_ENTRIES]
     return min(often, key=lambda starts: starts[0], default=())
 

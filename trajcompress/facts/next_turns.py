@@ -12,7 +12,7 @@ from typing import TypeAlias
 from trajcompress.facts.parts import Wanted
 from trajcompress.facts.reading import readable
 from trajcompress.facts.taken import PLAIN, STRONG, telling_words, words_in_order
-from trajcompress.processes.late_patterns import late_re
+from trajcompress.processes.late_patterns import holds_any, late_re
 from trajcompress.transcript.trajectory import Turn
 
 Later: TypeAlias = Wanted
@@ -28,8 +28,10 @@ _PATH_PARTS = 2
 _WORD, _DIGIT = late_re(r"[\w.@/-]+", re.ASCII), re.compile(rb"\d")
 _STANDS = re.compile(rb"\x01+")  # of a byte for each pair of words
 _LINES = late_re(r"\b[Ll]ines?\s{1,4}(\d{1,6})(?:\s{0,2}(?:-|–|to|and)\s{0,2}(\d{1,6}))?\b")
+_NAMING_LINES = "ine"
 _FEW_LINES = 8  # are told each
 _OPENED = late_re(r"\"view_range\": ?\[(\d{1,6}), ?(\d{1,6})\]|\bsed -n ['\"]?(\d{1,6}),(\d{1,6})p")
+_OPENERS = ("view_range", "sed -n")
 _OPENED_LINES = 60  # matches of a search within so many were what is looked at
 _CODE = late_re(r"(?<!`)`([^`\n]{1,120})`(?!`)")
 _LEAST_CODE = 3  # characters of code, but for spaces
@@ -72,10 +74,10 @@ class _Spoken:
     def lines_named(self) -> Sequence[str]:
         """The numbers of lines that it names, of a few also those between; of what it opens as a search has them."""
         found: list[str] = []
-        for opened in _OPENED.finditer(self.text):
+        for opened in _OPENED.finditer(self.text) if holds_any(self.text, _OPENERS) else ():
             first, last = int(opened[1] or opened[3]), int(opened[2] or opened[4])
             found += (f"{line}:" for line in range(first, last + 1) if last - first <= _OPENED_LINES)
-        for lines in _LINES.finditer(self.text):
+        for lines in _LINES.finditer(self.text) if _NAMING_LINES in self.text else ():
             first, last = int(lines[1]), int(lines[2] or lines[1])
             found += map(str, range(first, last + 1) if last - first < _FEW_LINES else (first, last))
         return found

@@ -225,6 +225,7 @@ def _told(text: str, wanted: tuple[tuple[str, float], ...]) -> Sequence[tuple[Pa
     return sorted(told.items(), key=lambda each: -sum(each[1].values()))[:_MOST_PARTS]
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def _definers(text: str) -> Sequence[str]:
     """Return the words that may define a name in a text."""
     return [definer for definer in _DEFINERS if definer in text]

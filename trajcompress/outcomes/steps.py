@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from trajcompress.formats.rewrite import result_texts
@@ -114,13 +114,14 @@ def _results_in(turn: Turn) -> Sequence[str | None]:
 
 
 class Calls(Struct, frozen=True):
-    """What is known of the calls of some turns: arguments that most have, and those that tell each from others."""
+    """What is known of the calls of some turns: arguments that most have, and those that tell each from others.
+
+    ``described`` are those that were asked for, by their names and arguments.
+    """
 
     usual: Usual = NOTHING_USUAL
     apart: Apart = NOTHING_APART
-
-
-_UNKNOWN = Calls()
+    described: dict[tuple[str, str], Action] = field(default_factory=dict)
 
 
 def calls_of(turns: Iterable[Turn]) -> Calls:
@@ -133,19 +134,27 @@ def _read_calls(calls: tuple[tuple[str, str], ...]) -> Calls:
     return Calls(usual_arguments(calls), arguments_apart(calls))
 
 
-def action_of(turn: Turn, number: int, calls: Calls = _UNKNOWN) -> Action:
+def action_of(turn: Turn, number: int, calls: Calls | None = None) -> Action:
     """Describe a call of a turn; where an agent calls another by its name, what it says to it is the call.
 
     Several in one text have one answer, so they are one action.
     """
     if not turn.calls:
         return Action("", shorten(one_line(turn.text[: TARGET_CHARS * 2]), TARGET_CHARS), "run", in_words=True)
+    calls = calls or Calls()
     if turn.in_text and len(turn.calls) > 1:
         return together([_action_of(call, calls) for call in turn.calls[:_MOST_TOGETHER]], len(turn.calls))
     return _action_of(turn.calls[number], calls)
 
 
 def _action_of(call: ToolCall, calls: Calls) -> Action:
+    key = call.name, call.arguments
+    if key not in calls.described:
+        calls.described[key] = _describe(call, calls)
+    return calls.described[key]
+
+
+def _describe(call: ToolCall, calls: Calls) -> Action:
     if not call.name and (acted := find_actions(call.arguments)) and acted.calls:  # another form, in tags of a call
         call = call if " " in acted.calls[0].name else acted.calls[0]
     return describe(call.name, parse(call.arguments), calls.usual, calls.apart.get(call.arguments, frozenset()))

@@ -25,6 +25,8 @@ TRUNCATED = "elided"
 def truncate_older(state: State, policy: Policy) -> Asking[State | Skip]:
     """Truncate as :func:`truncate_observations` does, but for the latest observations, oldest first."""
     yield from ()
+    if stays_over(state, policy):  # nor would that be enough
+        return NOTHING_TO_DO
     return _alone(state, policy, truncation_order(state, policy, with_last=False)) or NOTHING_TO_DO
 
 
@@ -42,7 +44,7 @@ def truncate_giants(state: State, policy: Policy) -> Asking[State | Skip]:
     if not giants or state.shared_turn in giants:
         return NOTHING_TO_DO
     ledger = FactLedger(state.turns)
-    needed = ledger.needed(giants)
+    needed, clean = ledger.needed(giants), state.takes_secrets_out
     cut = elide_results(
         state.turns,
         giants,
@@ -50,9 +52,9 @@ def truncate_giants(state: State, policy: Policy) -> Asking[State | Skip]:
         cache(state.counter.count_text),
         lambda index: ledger.wanted(index, needed.get(index, ())),
         least=_GIANT_CHARS,
-        lines=cache(lambda: all_lines(ledger, needed)),
+        lines=cache(lambda: all_lines(ledger, needed, clean)),
     )
-    turns = name_in_marks(cut, state.turns, needed)
+    turns = name_in_marks(cut, state.turns, needed, clean)
     changed = frozenset(index for index in giants if turns[index] is not state.turns[index])
     if not changed:
         return NOTHING_TO_DO
@@ -98,6 +100,7 @@ def _alone(state: State, policy: Policy, order: Sequence[int], requests: Sequenc
         ledger=_ledger(state, requests) if previous is None else None,  # its places are those without such a summary
         cleared=state.cleared,
         requests=frozenset(index + (index >= shift) for index in requests),
+        clean=state.takes_secrets_out,
     )
     if truncated is None:
         return None
@@ -124,6 +127,7 @@ def _around(state: State, splice: Splice, policy: Policy, requests: Sequence[int
         ledger=_ledger(state, requests),
         cleared=state.cleared,
         requests=requests,
+        clean=state.takes_secrets_out,
     )
     if truncated is None:
         return None

@@ -18,7 +18,7 @@ from trajcompress.facts.parts import Part, Wanted, first_of_entry, parts_with
 from trajcompress.outcomes.reports.errors import marks_any, tally
 from trajcompress.outcomes.text import TRACEBACK
 from trajcompress.processes.late_patterns import late_re
-from trajcompress.redact import redact
+from trajcompress.redact import redact, redact_all
 
 MARK_CHARS = 48
 """No mark is longer, but for the facts that it names."""
@@ -106,10 +106,13 @@ def _kept(text: str, keep: Wanted, room: int) -> list[Part]:
             room -= _cost(title)
             kept[title] = None
     reach = min(int(room * _AROUND_SHARE) // (2 * len(parts)), _MOST_AROUND) if parts else 0
-    for part, title in zip(parts, titles, strict=True):
-        top = title.end if title and title in kept else 0
-        wide = around(text, part, reach, top) if reach >= _LEAST_AROUND else part
-        clean = next((each for each in (wide, part) if not _near_a_secret(text, each)), None)
+    tops = [title.end if title and title in kept else 0 for title in titles]
+    places = zip(parts, tops, strict=True)
+    wide = [around(text, part, reach, top) if reach >= _LEAST_AROUND else part for part, top in places]
+    secret = _near_secrets(text, wide)
+    secret |= _near_secrets(text, parts) if secret else set()
+    for ways in zip(wide, parts, strict=True):
+        clean = next((part for part in ways if part not in secret), None)
         kept |= {clean: None} if clean else {}
     return sorted(kept)
 
@@ -126,7 +129,7 @@ def _raised(text: str) -> Part | None:
     at = text.rfind(TRACEBACK)
     raised = _RAISED.search(text, at) if at >= 0 else None
     part = Part(raised.start(1), min(raised.end(1), raised.start(1) + _RAISED_CHARS)) if raised else None
-    return None if part is None or _near_a_secret(text, part) else part
+    return None if part is None or _near_secrets(text, [part]) else part
 
 
 def _cost(part: Part) -> int:
@@ -141,10 +144,11 @@ def _written(text: str, stretches: Sequence[tuple[int, int]]) -> str:
     return "".join(pieces)
 
 
-def _near_a_secret(text: str, part: Part) -> bool:
-    """Whether a part may be half of a secret, or one without the name by which it is known."""
-    near = slice(max(part.start - _SECRET_CHARS, 0), part.end + _SECRET_CHARS)
-    return redact(text[near]).count > 0 and _holds_secrets(text)  # the whole is long, and mostly holds none
+def _near_secrets(text: str, parts: Sequence[Part]) -> set[Part]:
+    """Return the parts that may be half of a secret, or one without the name by which it is known."""
+    near = (text[max(part.start - _SECRET_CHARS, 0) : part.end + _SECRET_CHARS] for part in parts)
+    found = redact_all(list(near))
+    return {parts[place] for place in found} if found and _holds_secrets(text) else set()  # the whole is long
 
 
 @lru_cache(maxsize=32)  # a text is cut again and again, until its row fits

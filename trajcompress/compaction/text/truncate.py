@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from trajcompress.compaction.text import elide_results, name_in_mark
 from trajcompress.compaction.text.elide import Keep
+from trajcompress.compaction.text.line import Clean, without_secrets
 from trajcompress.compaction.text.result_lines import ResultLines, all_lines
 from trajcompress.facts import facts_in, in_few_words
 from trajcompress.facts.count import FactCount
@@ -23,7 +24,6 @@ from trajcompress.facts.ledger import FactLedger
 from trajcompress.facts.parts import Wanted
 from trajcompress.facts.reading import readable
 from trajcompress.formats.rewrite import map_request, map_results, result_texts
-from trajcompress.redact import redact
 from trajcompress.transcript.observations import demonstration_heading
 from trajcompress.transcript.trajectory import Turn
 
@@ -71,6 +71,7 @@ def truncate_until(
     ledger: FactLedger | None = None,
     cleared: frozenset[int] = frozenset(),
     requests: Collection[int] = (),
+    clean: Clean = without_secrets,
 ) -> Truncated[T] | None:
     """Cut long results, each no more than needed; None where that is not enough.
 
@@ -84,6 +85,7 @@ def truncate_until(
         ledger: the facts of the row before turns of it were cleared, where that was read already.
         cleared: these turns; where there is no such ledger they are as they were.
         requests: those that may be cut although they are a person's.
+        clean: takes secrets out of what marks and lines tell.
     """
     if ledger is None:
         ledger, cleared = FactLedger(turns, also=requests), frozenset()
@@ -97,8 +99,8 @@ def truncate_until(
     def keep(index: int) -> Wanted:
         return ledger.wanted(index, told.get(index, ()))
 
-    lines = cache(lambda: all_lines(ledger, told))
-    cutter = _Cutter(turns, may_change, requests, ledger, cleared, count, build, room, lines)
+    lines = cache(lambda: all_lines(ledger, told, clean))
+    cutter = _Cutter(turns, may_change, requests, ledger, cleared, count, build, room, lines, clean)
     tries = cutter.tries(tokens - room, _ways(keep, may_lose))
     return next((each for each in tries if each.built.tokens <= room), None)
 
@@ -123,6 +125,7 @@ class _Cutter(Struct, Generic[T], frozen=True):
     build: Callable[[tuple[Turn, ...]], T]
     room: int
     lines: Callable[[], ResultLines]
+    clean: Clean
 
     def tries(self, excess: int, ways: Iterable[tuple[bool, Keep | None]]) -> Iterator[Truncated[T]]:
         """Yield what is tried, in each way with more and more that goes."""
@@ -137,7 +140,7 @@ class _Cutter(Struct, Generic[T], frozen=True):
                 if not changed:  # by what stays of each; without that it may be
                     break
                 needed = self._needed(changed)
-                named = name_in_marks(cut, self.turns, needed) if naming else cut
+                named = name_in_marks(cut, self.turns, needed, self.clean) if naming else cut
                 built = last.built if last and last.turns == named else self.build(named)
                 last = Truncated(named, changed, built, cut, needed)
                 yield last
@@ -164,7 +167,10 @@ class _Cutter(Struct, Generic[T], frozen=True):
 
 
 def name_in_marks(
-    cut: tuple[Turn, ...], whole: tuple[Turn, ...], needed: Mapping[int, Sequence[str]]
+    cut: tuple[Turn, ...],
+    whole: tuple[Turn, ...],
+    needed: Mapping[int, Sequence[str]],
+    clean: Clean = without_secrets,
 ) -> tuple[Turn, ...]:
     """Name what was cut out of a turn, and is needed later, in its mark; the same object where nothing is named."""
     after = list(cut)
@@ -172,12 +178,12 @@ def name_in_marks(
         if whole[index].example and demonstration_heading(whole[index].text):
             continue  # it is of another task: what it has in common with this one is chance
         # A secret that the mark names bare would not be known for one.
-        clean = readable(redact(whole[index].text).text)
-        harmless = facts_in(facts, clean)
+        text = readable(clean(whole[index].text))
+        harmless = facts_in(facts, text)
         kept = facts_in(harmless, readable(cut[index].text))
         if missing := [fact for fact in harmless if fact not in kept]:
             is_result = whole[index].answers or whole[index].example
-            name = _naming_once(in_few_words(missing, [clean]), result_texts(whole[index]) if is_result else ())
+            name = _naming_once(in_few_words(missing, [text]), result_texts(whole[index]) if is_result else ())
             after[index] = map_results(cut[index], name) if is_result else map_request(cut[index], partial(name, 0))
     return tuple(after) if any(new is not old for new, old in zip(after, cut, strict=True)) else cut
 
