@@ -247,3 +247,19 @@ def test_of_a_long_name_of_a_file_half_is_told_rather_than_none():
         "str_replace_editor", {"command": "view", "path": "/app/migrations/0011_update_proxy_permissions_of_all.py"}
     )
     assert label_of(edit, "", 50) == "str_replace_editor view …/0011_update_proxy_permi…"
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("http://a.example.org:8000/cgi-bin/file.pl?/etc/passwd", 'curl -F "f=ARGV" -F "f=@env.pl" …/file.pl?/etc/passwd'),
+        ('"http://a.example.org/cgi-bin/file.pl?ls"', 'curl -F "f=ARGV" -F "f=@env.pl" …/cgi-bin/file.pl?ls'),
+    ],
+)
+def test_of_a_long_address_the_end_tells_a_command_from_the_next(command, said):
+    assert cut_label(f'curl -F "f=ARGV" -F "f=@env.pl" {command}', 56, command=True) == said
+
+
+def test_a_long_path_is_cut_in_its_middle():
+    path = "/home/user/projects/shop/backend/services/orders/handlers/export.py"
+    assert cut_label(f"cat {path}", 50, command=True) == "cat /home/user/projects/shop/…/export.py"

@@ -16,6 +16,9 @@ _ROOMY_CHARS = 50  # of arguments, which have room in any label
 _OPEN = "…"
 _PAIR = late_re(r",(?= …| [\w.-]{1,40}=)")
 _PROSE = late_re(r"[A-Z][a-z']{1,20} (?:[a-z]{1,20}|'|\w+-\w)")
+_PART = late_re(r"[/?&=#](?=\w[^/?&=#]{2})")
+_QUOTES = "\"'"
+_LEAST_WITH_END = 40  # characters of a label
 _QUOTE = late_re(r"\\.|[\"'`]")
 
 
@@ -109,13 +112,29 @@ def cut_label(label: str, limit: int, *, command: bool) -> str:
 
 def _cut_command(text: str, limit: int) -> str:
     head = closed(shorten(text, limit * 3 // 5))
-    start = text.find(" ", len(text) - max(limit - len(head), 0))
+    room = max(limit - len(head), 0)
+    if limit >= _LEAST_WITH_END and (end := _end_of_word(text, room - 2)):
+        if len(head) <= text.rfind(" ") + 1:
+            return f"{head.removesuffix(_OPEN).rstrip()} {_OPEN}{end}"
+        closing = head[-1] if head[-1] in _QUOTES else ""  # the cut is in the word itself
+        return f"{head.removesuffix(closing)}{end}{closing}"
+    start = text.find(" ", len(text) - room)
     if start >= 0 and (quote := _open_quote(text[:start])):  # the rest of what is quoted says nothing
         start = text.find(quote, start) + 1 or -1
     tail = text[start:].rstrip() if start >= 0 else ""
     if any(map(str.isalnum, tail)):
         return f"{head}{'' if head.endswith(_OPEN) or tail[:1] == ' ' else ' '}{tail}"
     return closed(shorten(text, limit - 1))
+
+
+def _end_of_word(text: str, room: int) -> str:
+    """Return how the last word of a command ends, where it has no room: of an address or a path the last parts."""
+    word = text[text.rfind(" ") + 1 :]
+    bare = word.strip(_QUOTES)
+    if len(bare) <= room or _open_quote(text[: len(text) - len(word)]):
+        return ""
+    part = _PART.search(bare, len(bare) - room)
+    return bare[part.start() :] if part else ""
 
 
 def closed(command: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -164,8 +165,15 @@ def _changed_files(action: Action | None, outcome: Outcome | None, opened: str |
     """Return the files that a step changed, none where that is not certain."""
     if action is None or action.kind != "change" or outcome is None or outcome.failed:
         return ()
-    shown = outcome.file or opened if action.edits_open_file else None
-    return action.changes or ((shown,) if shown else ())
+    if action.edits_open_file and not action.changes:
+        shown = outcome.file or opened
+        return (shown,) if shown else ()
+    return tuple(map(partial(_as_shown, outcome.file or ""), action.changes))
+
+
+def _as_shown(shown: str, path: str) -> str:
+    """Return a file as the editor names it which shows it: where else it would be two."""
+    return shown if shown.endswith(f"/{path.removeprefix('./')}") else path
 
 
 def _in_file(each: Told) -> str:
