@@ -252,7 +252,10 @@ def test_of_a_long_name_of_a_file_half_is_told_rather_than_none():
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        ("http://a.example.org:8000/cgi-bin/file.pl?/etc/passwd", 'curl -F "f=ARGV" -F "f=@env.pl" …/file.pl?/etc/passwd'),
+        (
+            "http://a.example.org:8000/cgi-bin/file.pl?/etc/passwd",
+            'curl -F "f=ARGV" -F "f=@env.pl" …/file.pl?/etc/passwd',
+        ),
         ('"http://a.example.org/cgi-bin/file.pl?ls"', 'curl -F "f=ARGV" -F "f=@env.pl" …/cgi-bin/file.pl?ls'),
     ],
 )

@@ -30,7 +30,7 @@ def shortest(state: State, policy: Policy) -> State:
 
 def truncated(state: State, indexes: Iterable[int]) -> State:
     """Return the state with the observations of such turns as short as truncation can make them."""
-    return state.estimate(elide_results(state.turns, indexes, _EVERYTHING, state.counter.count_text))
+    return state.estimate(elide_results(state.turns, indexes, _EVERYTHING, state.count_text))
 
 
 def part_over(state: State, policy: Policy) -> Part | None:

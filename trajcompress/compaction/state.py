@@ -167,6 +167,10 @@ class State:
         index = previous.index
         return (*turns[:index], self.original.turns[index], *turns[index + (not previous.own_turn) :])
 
+    def count_text(self, text: str) -> int:
+        """Count a text that the row has or may have; each is counted once."""
+        return self.counter.count_texts([text], self.known)[0]
+
     def count_row(self, turns: tuple[Turn, ...], known: Known | None = None) -> Count:
         """Count a row of such turns as a trainer sees it; ``known`` are texts that were counted, else the state's."""
         return self.counter.count(structs.replace(self.original, turns=turns), self.known if known is None else known)

@@ -184,7 +184,7 @@ class Filler:
                 tokens=whole.tokens,
                 room=room,
                 build=partial(self._build, span),
-                count=self._state.counter.count_text,
+                count=self._state.count_text,
                 requests=requests,
             )
             return replace(done.built, truncated=done.built.truncated | done.changed) if done else None

@@ -40,6 +40,6 @@ def fitted_head(state: State, places: Sequence[int], policy: Policy, excess: int
         examples = [at for at, turn in enumerate(whole) if turn.example]
         long = [at for at, place in enumerate(places) if whole[at].role == "user" and sizes[place] > target // 4]
         requests = sorted((at for at in long if at not in examples), key=lambda at: -sizes[places[at]])
-        count = state.counter.count_text
+        count = state.count_text
         whole = list(elide_results(whole, [*examples, *requests], excess, count, requests=requests))
     return [Placing(turn, place) for turn, place in zip(whole, places, strict=True)]

@@ -58,7 +58,7 @@ def fitted_to(
         tokens=made.tokens,
         room=policy.target_max_tokens,
         build=of_first,
-        count=state.counter.count_text,
+        count=state.count_text,
         requests=[place for place in places if not state.turns[place].answers],
     )
     return done.built if done else None

@@ -85,7 +85,7 @@ def _truncated(base: State, whole: State, index: int, room: int) -> Turn | None:
     keep = cache(lambda index: ledger.wanted(index, facts[index])) if ledger else None
 
     def without(tokens: int) -> tuple[Turn, int]:
-        cut = elide_results(whole.turns, [index], tokens, counter.count_text, keep)
+        cut = elide_results(whole.turns, [index], tokens, base.count_text, keep)
         shorter = name_in_marks(cut, whole.turns, facts, base.takes_secrets_out)[index]
         before, after = counter.count_turns([turn, shorter], base.known)
         return shorter, before - after

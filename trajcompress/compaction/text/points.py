@@ -20,6 +20,8 @@ def without_points(text: str, limit: int, keep: Wanted) -> str:
 
     Lists that have what is to be kept stay, and of the others the beginning and the end.
     """
+    if _APART not in text:
+        return text
     gone: list[Part] = []
     at, excess = 0, len(text) - limit
     while excess > 0 and at + _STRIDE < len(text):

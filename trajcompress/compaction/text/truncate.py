@@ -89,7 +89,6 @@ def truncate_until(
     """
     if ledger is None:
         ledger, cleared = FactLedger(turns, also=requests), frozenset()
-    count = cache(count)  # each try begins with the same texts
     may_lose = [i for i in may_change if turns[i].answers or turns[i].example or i in requests]
     if sum(count(turns[i].text) for i in may_lose) < tokens - room:  # nor would it fit without all of these
         return None
