@@ -303,6 +303,11 @@ _agents = st.builds(agent_run, st.integers(1, 6), st.sampled_from(DIALECTS), st.
     Policy(20, 40, protection=Protection(first_gpt=False, first_tool=False, last_n_turns=0, tail_tokens=1)),
     1099,
 )
+@example(  # fits once its observations are cleared, so it has no summary
+    agent_run(6, "sharegpt", 195),
+    Policy(20, 40, protection=Protection(first_gpt=False), clear_observations=True, max_passes=9),
+    2221,
+)
 def test_with_strict_a_row_is_over_only_where_nothing_helps(
     counter: TokenCounter, trajectory: Trajectory, rules: Policy, target: int
 ):
@@ -314,7 +319,7 @@ def test_with_strict_a_row_is_over_only_where_nothing_helps(
     assert row.still_over_limit <= lenient.still_over_limit
     assert row.reason != "elided" or row.turns_elided > 0
     event(f"{row.outcome} {row.reason}")
-    is_trimmed = lenient.was_compressed and lenient.summary_tokens < rules.summary_size
+    is_trimmed = lenient.summary_tokens is not None and lenient.summary_tokens < rules.summary_size
     if is_trimmed and not rules.clear_observations:  # strict leaves a summary whole where a result can be cut
         assert row.turns_elided or row == lenient
     elif not lenient.still_over_limit and not rules.clear_observations:
