@@ -176,17 +176,17 @@ def test_arguments_in_tags_with_line_breaks_are_read_as_what_they_say():
 
 
 def test_a_file_is_one_whether_its_folder_is_said_or_not():
-    shown = "[File: /work/printenv.pl ({} lines total)]\n1:{}\n(Open file: /work/printenv.pl)\nbash-$"
+    shown = "[File: /repo/printenv.pl ({} lines total)]\n1:{}\n(Open file: /repo/printenv.pl)\nbash-$"
     steps = (
         ("create printenv.pl", shown.format(1, "")),
         ("edit 1:1\nprint 1;\nend_of_edit", "File updated.\n" + shown.format(1, "print 1;")),
-        ("ls", "printenv.pl\n(Open file: /work/printenv.pl)\nbash-$"),
+        ("ls", "printenv.pl\n(Open file: /repo/printenv.pl)\nbash-$"),
     )
     rows = [{"from": "human", "value": "go"}]
     for ran, came in steps:
         rows += [{"from": "gpt", "value": f"Next.\n```\n{ran}\n```"}, {"from": "human", "value": came}]
     text = extract(ask(read(rows).turns[1:], head=()))
-    assert section(text, "Files changed") == "- /work/printenv.pl (2 times)"
+    assert section(text, "Files changed") == "- /repo/printenv.pl (2 times)"
 
 
 @pytest.mark.parametrize(
