@@ -8,8 +8,10 @@ from trajcompress.compaction.text.cut import is_json
 from trajcompress.compaction.text.middle import LEAST_CUT
 from trajcompress.processes.late_patterns import holds_any, late_re
 
-_SIGNS = (  # of these each has one: pip that downloads collects first, and what is unpacked is set up
-    *("--:--:--", "%|", "━━━", "K ...", "already satisfied: ", "Collecting ", "Get:1 ", "Setting up ", "objects: "),
+_SIGNS = (  # of these each has one
+    *("% Total", "--:--:--", "%|", "━━━", "K ..."),
+    *("already satisfied: ", "Collecting ", "Downloading ", "Using cached "),
+    *("Get:1 ", "Unpacking ", "Setting up ", "objects: "),
 )
 _PROGRESS = late_re(
     r"\s*% Total\s+% Received|\s*Dload\s+Upload|[\s\d.kMGT]{16,90}(?:--|\d+):(?:--|\d\d):(?:--|\d\d)\s"  # curl
