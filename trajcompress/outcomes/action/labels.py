@@ -16,8 +16,8 @@ _ROOMY_CHARS = 50  # of arguments, which have room in any label
 _OPEN = "…"
 _PAIR = late_re(r",(?= …| [\w.-]{1,40}=)")
 _PROSE = late_re(r"[A-Z][a-z']{1,20} (?:[a-z]{1,20}|'|\w+-\w)")
-_PART = late_re(r"[/?&=#](?=\w[^/?&=#]{2})")
-_QUOTES = "\"'"
+_PART = late_re(r"[/?&=#](?=\w[^/?&=#]{2})")  # of an address or a path
+_QUOTES = "\"'`"
 _LEAST_WITH_END = 40  # characters of a label
 _QUOTE = late_re(r"\\.|[\"'`]")
 
@@ -111,13 +111,15 @@ def cut_label(label: str, limit: int, *, command: bool) -> str:
 
 
 def _cut_command(text: str, limit: int) -> str:
-    head = closed(shorten(text, limit * 3 // 5))
+    begins = shorten(text, limit * 3 // 5)
+    head = closed(begins)
     room = max(limit - len(head), 0)
-    if limit >= _LEAST_WITH_END and (end := _end_of_word(text, room - 2)):
-        if len(head) <= text.rfind(" ") + 1:
-            return f"{head.removesuffix(_OPEN).rstrip()} {_OPEN}{end}"
-        closing = head[-1] if head[-1] in _QUOTES else ""  # the cut is in the word itself
-        return f"{head.removesuffix(closing)}{end}{closing}"
+    last = text.rfind(" ") + 1
+    ends = "" if limit < _LEAST_WITH_END or _open_quote(text[:last]) else _end_of_word(text[last:], room - 2)
+    if ends and len(begins) > last + 1:  # it is cut in that word
+        return f"{begins}{ends}{_open_quote(begins)}"
+    if ends:
+        return f"{head.removesuffix(_OPEN).rstrip()} {_OPEN}{ends}"
     start = text.find(" ", len(text) - room)
     if start >= 0 and (quote := _open_quote(text[:start])):  # the rest of what is quoted says nothing
         start = text.find(quote, start) + 1 or -1
@@ -127,13 +129,10 @@ def _cut_command(text: str, limit: int) -> str:
     return closed(shorten(text, limit - 1))
 
 
-def _end_of_word(text: str, room: int) -> str:
-    """Return how the last word of a command ends, where it has no room: of an address or a path the last parts."""
-    word = text[text.rfind(" ") + 1 :]
+def _end_of_word(word: str, room: int) -> str:
+    """Return the last parts of an address or a path that has no room; of what has, and of other words, nothing."""
     bare = word.strip(_QUOTES)
-    if len(bare) <= room or _open_quote(text[: len(text) - len(word)]):
-        return ""
-    part = _PART.search(bare, len(bare) - room)
+    part = _PART.search(bare, len(bare) - room) if len(bare) > room else None
     return bare[part.start() :] if part else ""
 
 
@@ -156,6 +155,6 @@ def _open_quote(command: str) -> str:
         sign, ahead = mark[0], command[max(mark.start() - 1, 0) : mark.start()]
         if sign == quote:
             quote = ""
-        elif not quote and sign in {'"', "'", "`"} and (sign != "'" or ahead in " =("):
+        elif not quote and sign in _QUOTES and (sign != "'" or ahead in " =("):
             quote = sign
     return quote
