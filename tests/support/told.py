@@ -23,7 +23,8 @@ from trajcompress.transcript.trajectory import Region, ToolCall, Turn
 
 def read(text: str, *asked: Any, **asked_besides: Any) -> outcome.Outcome:
     """What is read of a result, asked as :class:`Asked` takes it."""
-    return outcome.read(text, Asked(*asked, **asked_besides))
+    to_tell = Asked(*asked, **asked_besides)
+    return outcome.Reading(text, to_tell).told(to_tell.limit, to_tell.most, to_tell.taken)
 
 
 def read_structured(

@@ -57,11 +57,6 @@ class Outcome(Struct, frozen=True):
     file: str | None = None
 
 
-def read(text: str, asked: Asked) -> Outcome:
-    """Read one result, as it stands in its turn."""
-    return Reading(text, asked).told(asked.limit, asked.most, asked.taken)
-
-
 class Reading:
     """One result, as it stands in its turn: what it reports and shows is read once, however often it is told."""
 
