@@ -47,7 +47,7 @@ def test_its_mark_names_nothing_of_it_as_that_of_a_manual_does():
     for heading, named in ((HEADING, []), ("Here are examples of calls from the API manual.", ["file_40.py"])):
         turns = row(f"{heading}\n{STEPS}")
         after = elide_results(turns, [0], 10**6, tokens)
-        marked = name_in_marks(after, turns, {0: ["file_40.py"]})[0].text
+        marked = name_in_marks(after, turns, {0: ["file_40.py"]}, str)[0].text
         assert [fact for fact in ["file_40.py"] if fact in marked] == named
 
 

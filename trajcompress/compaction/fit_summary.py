@@ -70,7 +70,7 @@ def _trimmed(view: State, splice: Splice, room: int, policy: Policy) -> Splice:
 def _fitted(view: State, splice: Splice, room: int, policy: Policy, *, in_part: bool) -> Splice | None:
     text, needed = without_note(splice.summary), splice.needed if policy.grounded else ()
     for _ in range(_TRIES):
-        trimmed = trim_summary_text(text, room, needed, view.counter.count_text, in_part=in_part)
+        trimmed = trim_summary_text(text, room, needed, view.count_text, in_part=in_part)
         if trimmed is None:
             return None
         made = with_summary(view, splice, trimmed, policy)

@@ -66,7 +66,7 @@ def _without(state: State, previous: PreviousSummary, policy: Policy) -> State:
     if previous.own_turn:
         tokens = sizes.pop(previous.index)
     else:
-        tokens = min(state.counter.count_text(previous.text), sizes[previous.index])
+        tokens = min(state.count_text(previous.text), sizes[previous.index])
         sizes[previous.index] -= tokens
     return replace(
         state,

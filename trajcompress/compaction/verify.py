@@ -87,7 +87,7 @@ class _Attempt(Struct, frozen=True):
                     self.missing,
                     lost,
                     self.notes,
-                    summary_tokens=state.counter.count_text(text),
+                    summary_tokens=state.count_text(text),
                     redactions=redacted.count,
                     facts=FactCount(needed, needed - len(lost)),
                     count=count,
@@ -122,7 +122,7 @@ def with_summary(state: State, splice: Splice, text: str, policy: Policy) -> Spl
         splice,
         summary=text,
         lost=lost,
-        summary_tokens=state.counter.count_text(text),
+        summary_tokens=state.count_text(text),
         facts=FactCount(splice.facts.needed, splice.facts.needed - len(lost)),
     )
     return splice_again(state, state.turns, changed, policy)
@@ -133,7 +133,7 @@ def overhead(state: State, policy: Policy) -> int:
     notice = policy.notice
     system = next((turn for turn in state.turns if turn.role == "system"), None)
     added = notice if notice and system and notice not in system.text else None
-    return state.counter.count_text(SUMMARY_END) + (state.counter.count_text(added) if added else 0)
+    return state.count_text(SUMMARY_END) + (state.count_text(added) if added else 0)
 
 
 def _with_note(text: str, notes: tuple[str, ...], request: SummaryRequest, room: int) -> str:

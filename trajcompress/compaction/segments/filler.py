@@ -185,6 +185,7 @@ class Filler:
                 room=room,
                 build=partial(self._build, span),
                 count=self._state.count_text,
+                clean=self._state.takes_secrets_out,
                 requests=requests,
             )
             return replace(done.built, truncated=done.built.truncated | done.changed) if done else None

@@ -74,7 +74,7 @@ def _request(
         region=read,
         facts=needed,
         target_tokens=summary_room(policy.summary_size, held),
-        count=state.counter.count_text,
+        count=state.count_text,
         emit=state.emit,
         previous=last.text if last else None,
         focus=policy.focus,

@@ -53,4 +53,4 @@ def _reserve(state: State, policy: Policy) -> int:
     """Return the tokens that a stretch leaves for the row that is to teach its summary."""
     if not policy.train_summaries:
         return 0
-    return summary_room(policy.summary_size, state.tokens) + state.counter.count_text(REQUEST) + _AROUND_SUMMARY
+    return summary_room(policy.summary_size, state.tokens) + state.count_text(REQUEST) + _AROUND_SUMMARY

@@ -59,6 +59,7 @@ def fitted_to(
         room=policy.target_max_tokens,
         build=of_first,
         count=state.count_text,
+        clean=state.takes_secrets_out,
         requests=[place for place in places if not state.turns[place].answers],
     )
     return done.built if done else None

@@ -208,7 +208,7 @@ class _Search(Struct):
     def _room_for(self, state: State, made: Splice) -> int:
         """Return the tokens that it takes to add to a summary what it lost."""
         lost = [note for fact, note in zip(made.missing, made.notes, strict=True) if fact in made.lost]
-        return state.counter.count_text(f"\n{facts_lines(lost)}") if self.policy.grounded else 0
+        return state.count_text(f"\n{facts_lines(lost)}") if self.policy.grounded else 0
 
 
 def _tokens(splice: Splice) -> int:

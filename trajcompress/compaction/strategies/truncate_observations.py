@@ -97,10 +97,10 @@ def _alone(state: State, policy: Policy, order: Sequence[int], requests: Sequenc
         room=policy.target_max_tokens,
         build=state.count_row,
         count=state.count_text,
+        clean=state.takes_secrets_out,
         ledger=_ledger(state, requests) if previous is None else None,  # its places are those without such a summary
         cleared=state.cleared,
         requests=frozenset(index + (index >= shift) for index in requests),
-        clean=state.takes_secrets_out,
     )
     if truncated is None:
         return None
@@ -124,10 +124,10 @@ def _around(state: State, splice: Splice, policy: Policy, requests: Sequence[int
         room=policy.target_max_tokens,
         build=lambda turns: splice_again(state, turns, splice, policy),
         count=state.count_text,
+        clean=state.takes_secrets_out,
         ledger=_ledger(state, requests),
         cleared=state.cleared,
         requests=requests,
-        clean=state.takes_secrets_out,
     )
     if truncated is None:
         return None

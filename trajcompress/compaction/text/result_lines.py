@@ -181,7 +181,7 @@ class ResultLines:
         return action_of(self.turns[call[0]], call[1], self._known) if call else None
 
 
-def all_lines(ledger: FactLedger, needed: Mapping[int, Sequence[str]], clean: Clean = without_secrets) -> ResultLines:
+def all_lines(ledger: FactLedger, needed: Mapping[int, Sequence[str]], clean: Clean) -> ResultLines:
     """Return the lines of all results of a row, which tell what of each is ``needed`` and what is taken from it."""
     turns = ledger.turns
     return ResultLines(turns, Region(0, len(turns)), lambda index: needed.get(index, ()), clean=clean, ledger=ledger)

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from trajcompress.compaction.text import elide_results, name_in_mark
 from trajcompress.compaction.text.elide import Keep
-from trajcompress.compaction.text.line import Clean, without_secrets
+from trajcompress.compaction.text.line import Clean
 from trajcompress.compaction.text.result_lines import ResultLines, all_lines
 from trajcompress.facts import facts_in, in_few_words
 from trajcompress.facts.count import FactCount
@@ -68,10 +68,10 @@ def truncate_until(
     room: int,
     build: Callable[[tuple[Turn, ...]], T],
     count: Callable[[str], int],
+    clean: Clean,
     ledger: FactLedger | None = None,
     cleared: frozenset[int] = frozenset(),
     requests: Collection[int] = (),
-    clean: Clean = without_secrets,
 ) -> Truncated[T] | None:
     """Cut long results, each no more than needed; None where that is not enough.
 
@@ -81,11 +81,11 @@ def truncate_until(
         tokens: of the row.
         room: tokens that it may have.
         build: makes the row of such turns.
-        count: counts the tokens of a text.
+        count: counts the tokens of a text; of the same ones again, as each try begins with these.
+        clean: takes secrets out of what marks and lines tell.
         ledger: the facts of the row before turns of it were cleared, where that was read already.
         cleared: these turns; where there is no such ledger they are as they were.
         requests: those that may be cut although they are a person's.
-        clean: takes secrets out of what marks and lines tell.
     """
     if ledger is None:
         ledger, cleared = FactLedger(turns, also=requests), frozenset()
@@ -169,7 +169,7 @@ def name_in_marks(
     cut: tuple[Turn, ...],
     whole: tuple[Turn, ...],
     needed: Mapping[int, Sequence[str]],
-    clean: Clean = without_secrets,
+    clean: Clean,
 ) -> tuple[Turn, ...]:
     """Name what was cut out of a turn, and is needed later, in its mark; the same object where nothing is named."""
     after = list(cut)
