@@ -11,6 +11,7 @@ from secret_forms import BODY, VENDOR_KEYS
 
 from trajcompress.redact import redact, redact_turns, redact_value
 
+VAULT = '"lease_duration": 0, "data": {"a": "b1c2d3"}'
 FRAGMENTS = st.sampled_from(
     [
         *(
@@ -156,7 +157,7 @@ FRAGMENTS = st.sampled_from(
             "kind: Secret\ndata:\n  a: YWJjZA==\n",
             '"kind": "Secret", "data": {"a": "YWJjZA=="}',
             "kubectl get secret -o jsonpath={.data}",
-            '"lease_duration": 0, "data": {"a": "b1c2d3"}',
+            VAULT,
             "== Data ==\nKey  Value\n---  ---\na  b1c2d3\n",
             "recovery codes\n1a2b-3c4d\n",
             "$ANSIBLE_VAULT;1.1;AES256\n61626364\n",
@@ -181,6 +182,7 @@ def test_json_that_ends_in_a_prompt_stays_json():
 
 @settings(max_examples=400)
 @given(st.lists(FRAGMENTS | st.text(max_size=6), max_size=14).map("".join))
+@example(2 * VAULT + "kind: Secret\ndata:\n  a: YWJjZA==\n" + VAULT)
 @example("password" * 4 + 2 * "-----END PRIVATE KEY-----password| user | password |\n")
 def test_redacting_again_changes_nothing(text):
     once = redact(text)

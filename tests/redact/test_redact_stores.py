@@ -20,6 +20,7 @@ def b64(text):
 URL, SMTP, USER = b64("postgres://app:Tr0ub4dor@db/app"), b64("letmein"), b64("admin")
 MANIFEST = f"apiVersion: v1\ndata:\n  smtp: ⟨{SMTP}⟩\n  url: ⟨{URL}⟩\n  user: {USER}\nkind: Secret\ntype: Opaque\n"
 NESTED = json.dumps({"kind": "Secret", "metadata": {"name": "db1"}, "data": {"smtp": f"⟨{SMTP}⟩", "username": USER}})
+LEASE = '{"lease_duration": 0, "data": {"smtp": "⟨Hx93kdPqLm⟩"}}\n'
 OUTPUT = {
     "conn": {"sensitive": True, "type": "string", "value": "⟨Hx93kdPqLm⟩"},
     "vpc": {"value": "a1b2c3"},
@@ -42,6 +43,9 @@ STORED = [
     "====== Data ======\nKey         Value\n---         -----\nsmtp        ⟨Hx93kdPq⟩\nhost        db1.example.org\n",
     '{"lease_duration": 0, "data": {"data": {"smtp": "⟨Hx93kdPqLm⟩", "host": "db1"}, "metadata": {"id": "a1b2"}}}',
     '{\n  "lease_duration": 0,\n  "data": {\n    "smtp": "⟨Hx93kdPqLm⟩"\n  },\n  "warnings": null\n}',
+    f"kind: Secret\ndata:\n  url: ⟨{URL}⟩\n{LEASE}",
+    f'{{"lease_duration": 0, "data": {{"user": "bob"}}}}\nkind: Secret\ndata:\n  url: ⟨{URL}⟩\n',
+    f"{2 * LEASE}kind: Secret\ndata:\n  url: ⟨{URL}⟩\n{LEASE}",
     "Your recovery codes (keep them):\n\n  1. ⟨1a2b3-c4d5e⟩\n  2. ⟨f6g7h-8i9j0⟩\n\nNotes2Self and more.",
     "Unseal Key 1: ⟨4jYbl2CBIv6SpkKj6Hos9iD32k5RfGkLzlosrrq/JgOm⟩\n",
     f"smtp: !vault |\n  ⟨{VAULTED}⟩\nport: 5432\n",

@@ -14,9 +14,10 @@ from trajcompress.redact.known import Line
 from trajcompress.redact.spans import Span
 from trajcompress.redact.values import Style, is_placeholder, is_secret
 
+_LEASE = "lease_duration"  # of what Vault prints, which has data, too
 _DEPTHS = ("", "\\", "\\\\\\")  # of JSON in JSON
 STORES = (
-    *(b"kind: secret", b"== data ==", b"lease_duration", b"recovery codes", b"backup codes", b"scratch codes"),
+    *(b"kind: secret", b"== data ==", _LEASE.encode(), b"recovery codes", b"backup codes", b"scratch codes"),
     *(f'kind{slashes}":{blank}{slashes}"secret'.encode() for slashes in _DEPTHS for blank in ("", " ")),
 )
 """What a text is searched for that may be part of a store."""
@@ -51,7 +52,7 @@ _ASKS = late_re(r"\bget\s+secrets?\b[^\n]*(?:jsonpath|template)")
 _LINE = late_re(r"^(?P<key>[A-Za-z_.][\w.-]{0,127})[:=][ \t]?(?P<value>[^\s\"']{3,4000})$", re.MULTILINE)
 _ITEM = late_re(rf"{_NAME}{_QUOTE}(?P<value>[\w+/=-]{{4,40000}}){_QUOTE}")
 _KIND, _VERSION = "kind", "apiVersion"  # of a manifest; the version begins it
-_OTHERS = (_KIND, "\n---", "\\n---")  # what begins or ends another manifest
+_OTHERS = (_KIND, _LEASE, "\n---", "\\n---")  # what begins or ends another manifest, or is none
 _WINDOW = 20_000  # characters on either side of its kind in which a manifest's data stands
 _LONGEST_INDENT = 60
 _LEAST_TEXT = 3
@@ -63,22 +64,24 @@ _MOST = 200
 
 def store_spans(text: str, places: Iterable[tuple[int, int]]) -> Iterator[Span]:
     """The secrets of stores in a text; ``places`` are where ``STORES`` start and end."""
-    done = 0
+    read: dict[str, int] = {}  # up to where, for stores of each sort: what is none of one may be of another
     for start, end in places:
+        sort = text[start].lower()
+        done = read.get(sort, 0)
         if start < done:
             continue
-        if text[start] == "=":
+        if sort == "=":
             yield from _rows(text, end)
-        elif text[start] in "kK":
+        elif sort == "k":
             begin, stop = _manifest(text, start, end)
             for at, value, is_held in _held(text, (max(begin, done), stop), start):
-                done = at + len(value)
+                read[sort] = at + len(value)
                 if is_held:
-                    yield Span(at, done, "secret")
+                    yield Span(at, at + len(value), "secret")
         else:
-            find = _of_vault if text[start] in "lL" else _codes
+            find = _of_vault if sort == "l" else _codes
             for span in find(text, end):
-                done = span.end
+                read[sort] = span.end
                 yield span
 
 
@@ -104,7 +107,7 @@ def _held(text: str, manifest: tuple[int, int], kind: int) -> Iterator[tuple[int
     Whose data it is that stands between two kinds is not always to be told: then either may be the Secret's.
     """
     begin, stop = manifest
-    neighbour = text.startswith(_KIND, begin)
+    neighbour = text.startswith((_KIND, _LEASE), begin)
     found_before = False
     for found in _MAP.finditer(text, begin, stop):
         if found.start() > kind and found_before:
@@ -116,7 +119,7 @@ def _held(text: str, manifest: tuple[int, int], kind: int) -> Iterator[tuple[int
 
 
 def _manifest(text: str, start: int, end: int) -> tuple[int, int]:
-    """Where the manifest begins and ends that tells its kind there: at its neighbours' kinds at the latest."""
+    """Where the manifest begins and ends that tells its kind there: at its neighbours at the latest."""
     begin, stop = max(0, start - _WINDOW), min(len(text), end + _WINDOW)
     for other in _OTHERS:
         begin = max(begin, text.rfind(other, begin, start))
