@@ -182,6 +182,7 @@ def test_json_that_ends_in_a_prompt_stays_json():
 
 @settings(max_examples=400)
 @given(st.lists(FRAGMENTS | st.text(max_size=6), max_size=14).map("".join))
+@example("user=bob\npassword=letmein\npassworduser=bob\npassword=letmein\n")
 @example(2 * VAULT + "kind: Secret\ndata:\n  a: YWJjZA==\n" + VAULT)
 @example("password" * 4 + 2 * "-----END PRIVATE KEY-----password| user | password |\n")
 def test_redacting_again_changes_nothing(text):

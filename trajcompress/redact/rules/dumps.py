@@ -10,7 +10,7 @@ _ENDS = rf"{_BREAK}|[\"'`\s]|\\+\"|\Z"
 _END = rf"(?={_ENDS})"
 _NAME = r"[\w-]*(?:password|passwd|token|secret|api_?key)"
 _OF_CONNECTION = r"(?:user(?: id)?|uid|server|data source|host|database|initial catalog)=[^;\"'\n\\]{1,128};\s?"
-_OPTION = rf"[\w.-]{{1,40}} ?= ?[^\n\\]{{0,80}}{_BREAK}"
+_OPTION = rf"(?!password ?=)[\w.-]{{1,40}} ?= ?[^\n\\]{{0,80}}{_BREAK}"
 _PHRASE = r"(?P<secret>(?:[a-z]{3,8} ){11,23}[a-z]{3,8})"
 
 DUMPED = {
