@@ -255,7 +255,7 @@ def test_lines_are_the_shortest_at_once_where_even_without_results_the_row_would
 
 def test_lines_get_as_short_as_they_can_before_any_turn_is_summarised(counter: TokenCounter):
     trajectory = observing(*[400] * 20, say=True)
-    tight = without_results(counter, trajectory, 1)
+    tight = without_results(counter, trajectory, 20 * 15)
     cleared = applied(clear_observations, measured(counter, trajectory, tight), tight)
     shortest = applied(leave_shortest_lines, cleared, tight)
     assert len(shortest.cleared) > 10

@@ -63,7 +63,7 @@ def test_a_line_is_not_told_besides_a_part_that_holds_it():
 def test_a_name_tells_of_where_it_is_defined_however_often_it_is_called():
     calls = "\n".join(f"    total += price_of(item_{number})" for number in range(9))
     for definer in ("def", "async def", "function", "class", "fn"):
-        text = f"{calls}\n{definer} price_of(item):\n    return 1\n{definer} price_of_all(items):\n{calls}"
+        text = f"{calls}\n{definer} price_of_all(items):\n    return 1\n{definer} price_of(item):\n{calls}"
         start = text.index(f"{definer} price_of(item)")
         assert [text[part.start : part.end] for part in parts_with(text, {"price_of": 4.0}, 500)] == [
             text[start : text.index("\n", start)]

@@ -7,9 +7,11 @@ import re
 from importlib import import_module
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import trajcompress
-from trajcompress.processes.late_patterns import late_re
+from trajcompress.processes.late_patterns import Signs, holds_any, late_re
 
 
 def test_it_does_what_a_compiled_pattern_does():
@@ -42,3 +44,11 @@ def test_every_pattern_of_the_package_can_be_compiled():
             elif isinstance(value, list | tuple):
                 waiting += value
     assert found > 300
+
+
+@given(
+    st.lists(st.sampled_from(["a", "b", "K ...", "━", "é", "\ud800", " ", "x" * 9_000, "x" * 16_384]), max_size=12)
+)
+def test_signs_stand_in_a_text_wherever_it_is_searched(parts: list[str]):
+    signs, text = ("ab", "K ... K", "━━é"), "".join(parts)
+    assert Signs(*signs).stand_in(text) == holds_any(text, signs)

@@ -14,6 +14,7 @@ from trajcompress.transcript.observations import is_request
 
 _SHARE = 4  # the last observations stay whole as far as they take no more than the target divided by this
 _LONG_SHARE = 2  # a request that takes more than the target divided by this is long: most of it was pasted
+_LEAST_LINE = 14  # tokens, with what a template puts around a turn
 
 
 class Recent(Struct, frozen=True):
@@ -44,11 +45,11 @@ def recent_observations(state: State, policy: Policy) -> Recent:
 
 
 def stays_over(state: State, policy: Policy) -> bool:
-    """Tell whether a row is over its budget by what is neither an old observation nor a worked example."""
+    """Tell whether a row is over its budget though nothing but lines were left of old observations and examples."""
     latest = recent_observations(state, policy).latest
     turns = zip(state.turns, state.sizes, strict=True)
     old = (size for at, (turn, size) in enumerate(turns) if (turn.answers or turn.example) and at not in latest)
-    return state.tokens - sum(old) > policy.target_max_tokens
+    return state.tokens - sum(max(size - _LEAST_LINE, 0) for size in old) > policy.target_max_tokens
 
 
 def truncation_order(state: State, policy: Policy, *, with_last: bool = True) -> Sequence[int]:

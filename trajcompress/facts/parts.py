@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
@@ -29,6 +29,7 @@ _BREAK = late_re(  # one set of characters first, as that is searched for quickl
     r"[\n\\.!?。！？](?:(?<=[\n。！？])|(?<=\\)\\*n|(?<=[.!?])[\"')\]]{0,2}\s+(?=[^\W_a-z]|[\"'(\[*#-]))"
 )
 _DEFINERS = ("def ", "class ", "function ", "func ", "fn ", "interface ", "struct ", "trait ", "enum ")
+_NAME = late_re(r"[^\W\d]\w*+")
 _INDENTED = late_re(rf"\n([ \t]*+{NUMBER})?+[ \t]*+(?=[^\s\\])")  # maybe behind the number of the line
 _HEAD_WITHIN, _HEAD_CHARS = 2_000, 100
 _ITEM, _LINE_ENDS = "- ", ("\n", "\\n")
@@ -114,9 +115,9 @@ def best_parts(text: str, wanted: Wanted, most: int) -> Sequence[Part]:
     """
     told: dict[Part, float] = {}
     named: set[Part] = set()
-    definers = _definers(text)
+    defined = _defined(text)
     for word in [word for word in wanted if word in text]:
-        parts, count = _parts_of(text, word, definers)
+        parts, count = _parts_of(text, word, defined)
         for part in parts if len(parts) == count else ():
             told[part] = told.get(part, 0.0) + wanted[word] / count
             if wanted[word] >= LEAST:
@@ -217,29 +218,34 @@ def _size(part: Part) -> int:
 def _told(text: str, wanted: tuple[tuple[str, float], ...]) -> Sequence[tuple[Part, Mapping[str, float]]]:
     """Return the parts of a text that have wanted words, those that tell most first, and how much each word tells."""
     told: dict[Part, dict[str, float]] = {}
-    definers = _definers(text)
+    defined = _defined(text)
     for word, weight in [each for each in wanted if each[0] in text]:  # most are not
-        parts, count = _parts_of(text, word, definers)
+        parts, count = _parts_of(text, word, defined)
         for part in parts:
             told.setdefault(part, {})[word] = weight / count
     return sorted(told.items(), key=lambda each: -sum(each[1].values()))[:_MOST_PARTS]
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def _definers(text: str) -> Sequence[str]:
-    """Return the words that may define a name in a text."""
-    return [definer for definer in _DEFINERS if definer in text]
+def _defined(text: str) -> Mapping[str, int]:
+    """Return the names that a text defines, each with where it stands there first."""
+    places: dict[str, int] = {}
+    for definer in _DEFINERS:
+        at = text.find(definer)
+        while at >= 0:
+            if name := _NAME.match(text, at + len(definer)):
+                places.setdefault(name[0], name.start())
+            at = text.find(definer, at + len(definer))
+    return places
 
 
-def _parts_of(text: str, word: str, definers: Iterable[str]) -> tuple[list[Part], int]:
+def _parts_of(text: str, word: str, defined: Mapping[str, int]) -> tuple[list[Part], int]:
     """Return the parts in which a word stands on its own, and how many; only the first where there are many.
 
-    Of a name that is defined there that is where it is.
+    Of a name that is ``defined`` there that is where it is.
     """
-    for definer in definers if word.isidentifier() else ():
-        end = (at := text.find(definer + word)) + len(definer) + len(word)
-        if at >= 0 and not _joins(text[end : end + 1], word[-1]):
-            return [part_at(text, end - len(word), end)], 1
+    if (start := defined.get(word)) is not None:
+        return [part_at(text, start, start + len(word))], 1
     parts: list[Part] = []
     at = text.find(word)
     while at >= 0:

@@ -1,4 +1,7 @@
-"""Regular expressions that are compiled once they are used: of several hundred a short run uses a fifth."""
+"""Regular expressions that are compiled once they are used: of several hundred a short run uses a fifth.
+
+And the strings without which a text need not be searched with one.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,12 @@ import re
 import sys
 from collections import deque
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Any, cast
+
+from ahocorasick_rs import BytesAhoCorasick
+
+_WINDOW = 1 << 15  # bytes searched at once: each place that is found takes a hundred
 
 
 def late_re(pattern: str, flags: int = 0) -> re.Pattern[str]:
@@ -28,6 +36,24 @@ def holds_any(text: str, parts: Iterable[str]) -> bool:
         if part in text:
             return True
     return False
+
+
+class Signs:
+    """What a text must hold one of to be searched: as :func:`holds_any`, but quicker for many, and long texts."""
+
+    def __init__(self, *signs: str) -> None:
+        """Take the signs, none of which is empty."""
+        self._signs = [sign.encode() for sign in signs]
+        self._longest = max(map(len, self._signs))
+
+    @cached_property
+    def _automaton(self) -> BytesAhoCorasick:
+        return BytesAhoCorasick(self._signs)
+
+    def stand_in(self, text: str) -> bool:
+        """Say whether one of them stands in a text."""
+        find, whole = self._automaton.find_matches_as_indexes, memoryview(text.encode(errors="surrogatepass"))
+        return any(find(whole[at : at + _WINDOW + self._longest]) for at in range(0, len(whole), _WINDOW))
 
 
 class _LatePattern:

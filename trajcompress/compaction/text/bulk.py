@@ -13,6 +13,9 @@ _LEAST_RUN = 200
 _WINDOW = _LEAST_RUN // 2  # a run has one of these whole, wherever it begins
 _RUN = late_re(r"[A-Za-z0-9+/_-]+={0,2}")
 _FULL_WINDOW = late_re(rf"[A-Za-z0-9+/_-]{{{_WINDOW}}}")
+_IN_RUNS = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-")
+_TO_RUNS = bytes(43 if byte in _IN_RUNS else 32 for byte in range(256))
+_ANY_RUN = b"+" * (_LEAST_RUN - 2)  # but for the signs at its end
 _HEX = frozenset("0123456789abcdefABCDEF")
 _LEAST_OF_HEX = 12  # of 16 digits; what has fewer are figures, or a row of noughts
 _LEAST_DISTINCT = 32  # of the 64 characters of base64
@@ -68,6 +71,8 @@ def _without_metadata(text: str, is_quoted: Callable[[str], bool]) -> str:
 
 
 def _without_runs(text: str, is_quoted: Callable[[str], bool]) -> str:
+    if _ANY_RUN not in text.encode("ascii", "replace").translate(_TO_RUNS):  # mostly
+        return text
     pieces: list[str] = []
     done = 0
     at = 0

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 
 from trajcompress.compaction.text.cut import is_json
 from trajcompress.compaction.text.middle import LEAST_CUT
-from trajcompress.processes.late_patterns import holds_any, late_re
+from trajcompress.processes.late_patterns import Signs, late_re
 
-_SIGNS = (  # of these each has one
+_SIGNS = Signs(  # of these each has one
     *("% Total", "--:--:--", "%|", "━━━", "K ..."),
     *("already satisfied: ", "Collecting ", "Downloading ", "Using cached "),
     *("Get:1 ", "Unpacking ", "Setting up ", "objects: "),
@@ -39,7 +39,7 @@ def without_progress(text: str, is_said: Callable[[str], bool]) -> str:
     >>> without_progress(f"{log}Successfully installed a-1", lambda _: False)
     '[… 208 characters elided …]\nSuccessfully installed a-1'
     """
-    if len(text) < LEAST_CUT or not holds_any(text, _SIGNS):
+    if len(text) < LEAST_CUT or not _SIGNS.stand_in(text):
         return text
     lines = text.split("\n")
     written: list[str] = []

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from trajcompress.processes.late_patterns import holds_any, late_re
+from trajcompress.processes.late_patterns import Signs, late_re
 
-_PROMPTS = ("$ ", "# ", ">>>", "PS ", ":\\")
+_PROMPTS = Signs("$ ", "# ", ">>>", "PS ", ":\\")
 _PROMPT = late_re(
     r"^(?:\([\w.-]{1,40}\) )?(?:[\w.-]{1,40}@[\w.-]{1,64}[: ][^\n$#]{0,120}[$#]|\[[\w.-]{1,40}@[^\]\n]{1,100}\][$#]"
     r"|(?:ba)?sh-[\d.]{1,5}[$#]|\$|>>>|PS [A-Z]:[^\n>]{0,120}>|[A-Z]:\\[^\n>]{0,120}>) ?(?=[\w./\"'(~])[^\n]*\n",
@@ -20,7 +20,7 @@ _LONGEST_LINE = 1000
 
 def exchanges(text: str) -> Iterable[str]:
     """The text itself, but for one with prompts: what stands before them, then each command and what it prints."""
-    return _exchanges(text) if holds_any(text, _PROMPTS) else (text,)  # quick where there is none, as in most
+    return _exchanges(text) if _PROMPTS.stand_in(text) else (text,)  # quick where there is none, as in most
 
 
 def _exchanges(text: str) -> Iterator[str]:
