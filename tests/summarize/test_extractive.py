@@ -6,6 +6,7 @@ import asyncio
 import json
 
 import pytest
+from msgspec.structs import replace
 from summed_up import REGION, UNITTEST, ask, call, result, say, section
 from test_extractive_bounds import MARKUP
 from trajectories import read
@@ -312,3 +313,33 @@ def test_a_short_step_of_many_records_does_not_read_as_if_there_was_but_one():
         region += [call(n, "list_orders", user=f"mia_{n}"), result(n, json.dumps({"orders": orders}))]
     steps = section(extract(ask(region, budget=190)), "Steps")
     assert "[(order_id=#W80, total=20.5, address=0 Long Road); … 8 more]" in steps
+
+
+def test_a_short_step_tells_of_data_what_the_next_turns_take_up():
+    region = []
+    for n in range(9):
+        user = {
+            "user_id": f"mia_{n}",
+            "address": {"street": f"{n} Long Road", "city": "Denver", "zip": f"80{n}43"},
+            "dob": "1963-01-22",
+            "payment_methods": {f"credit_card_{n}{i}": {"brand": "visa", "last_four": f"11{i}7"} for i in range(6)},
+            "membership": "gold",
+            "reservations": [f"SDZ{n}QK", f"4OG{n}T3"],
+        }
+        region += [call(n, "get_user", user_id=f"mia_{n}"), result(n, json.dumps(user))]
+        region += [call(f"{n}r", "get_reservation", id=f"4OG{n}T3"), result(f"{n}r", "cabin: economy")]
+    steps = section(extract(ask(region, budget=240)), "Steps")
+    assert "- get_user mia_8 → dob=1963-01-22, membership=gold, reservations=[SDZ8QK; 4OG8T3], …\n" in steps
+
+
+def test_what_colleagues_say_to_an_agent_that_acts_is_quoted_as_theirs():
+    asked = replace(say("user", "Task 3: rank the employees by the orders they handled."), name="product_manager")
+    region = [
+        asked,
+        call(1, "sql", query="SELECT 1"),
+        result(1, "1"),
+        say("assistant", "Here is the ranking of all."),
+    ]
+    text = extract(ask(region))
+    assert '- product_manager: "Task 3: rank the employees by the orders they handled."\n' in section(text, "Replies")
+    assert section(text, "Requests") == ""

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 from trajcompress.facts.entries import entry_at
+from trajcompress.facts.reading import mentions, readable
 from trajcompress.facts.scripts import UNSPACED
 from trajcompress.processes.late_patterns import last_match, late_re
 from trajcompress.transcript.line_numbers import NUMBER
@@ -124,6 +125,12 @@ def best_parts(text: str, wanted: Wanted, most: int) -> Sequence[Part]:
                 named.add(part)
     telling = (part for part, weight in told.items() if weight >= LEAST or part in named)
     return sorted(sorted(telling, key=lambda part: (-told[part], part))[:most])
+
+
+def told_of(wanted: Wanted, text: str) -> float:
+    """Return how much of what is wanted a text tells."""
+    text = readable(text)
+    return sum(weight for word, weight in wanted.items() if mentions(text, word))
 
 
 def _head_of(text: str, part: Part) -> Part | None:

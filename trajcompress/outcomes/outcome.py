@@ -83,6 +83,11 @@ class Reading:
         told = self._printed.told(asked)
         return told if told.said or told.size else replace(told, size=f"{len(self.text):,} characters")
 
+    @property
+    def is_data(self) -> bool:
+        """Whether it is JSON, maybe with its end cut off."""
+        return self._data is not None
+
     @cached_property
     def _answer(self) -> Reading:
         """What stands below the head of an answer by HTTP."""

@@ -9,8 +9,7 @@ from typing import TypeAlias
 from trajcompress.compaction.text.cut import cut
 from trajcompress.compaction.text.middle import LEAST_CUT, cut_behind, useful_chars
 from trajcompress.compaction.text.result_lines import ResultLines
-from trajcompress.facts.parts import Wanted
-from trajcompress.facts.reading import mentions, readable
+from trajcompress.facts.parts import Wanted, told_of
 from trajcompress.formats.rewrite import map_request, map_results
 from trajcompress.transcript.observations import demonstration_frame, is_request
 from trajcompress.transcript.trajectory import Turn
@@ -101,10 +100,10 @@ class _Elider:
             return cut_short
         lines = self._lines()
         taken = lines.taken(index)
-        if _told_of(taken, cut_short) >= _told_of(taken, text):
+        if told_of(taken, cut_short) >= told_of(taken, text):
             return cut_short
         line = lines.line_of_data(index, number, shortest=not self.spares_useful)
-        if len(line) >= len(cut_short) or _told_of(taken, line) <= _told_of(taken, cut_short):
+        if len(line) >= len(cut_short) or told_of(taken, line) <= told_of(taken, cut_short):
             return cut_short
         self.excess = excess - self._count(text) + self._count(line)
         return line
@@ -149,12 +148,6 @@ class _Elider:
             return text
         self.excess -= freed
         return shorter
-
-
-def _told_of(wanted: Wanted, text: str) -> float:
-    """Say how much of what is wanted a text tells."""
-    text = readable(text)
-    return sum(weight for word, weight in wanted.items() if mentions(text, word))
 
 
 def _last_request(turns: Sequence[Turn]) -> int | None:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from trajcompress.facts import facts_in, words_around
 from trajcompress.facts.next_turns import NOTHING_LATER, LaterReader
-from trajcompress.facts.parts import Wanted
+from trajcompress.facts.parts import Wanted, told_of
 from trajcompress.facts.quoted import is_block
 from trajcompress.facts.taken import STRONG
 from trajcompress.outcomes.action.actions import Action, is_taken_back, undoes_edit
@@ -98,8 +98,8 @@ def _told(steps: Sequence[Step], later: LaterReader, facts: Sequence[str], taken
         if outcome and reading:
             if is_screen(reading.text):
                 told.pages = _of_page(reading)
-            elif needed:
-                told.needed = _needed_in_short(reading, outcome)
+            else:
+                told.in_short = _in_short(reading, outcome)
             if blocks := _blocks(used):
                 told.quoted, told.quotes = _quoted(reading, blocks), sum(blocks.values())
         told.files = _changed_files(action, outcome, opened)
@@ -114,13 +114,20 @@ def _told(steps: Sequence[Step], later: LaterReader, facts: Sequence[str], taken
     return found
 
 
-def _needed_in_short(reading: Reading, outcome: Outcome) -> str:
-    """Say in short what is needed of a result, where its first words do not; an edit was made, that is all."""
+def _in_short(reading: Reading, outcome: Outcome) -> str:
+    """Say in short what is needed of a result, and what the next turns take up of data, where its first words do not.
+
+    An edit was made, that is all.
+    """
     action, needed = reading.asked.action, reading.asked.needed
-    if (action and action.change) or len(facts_in(needed, _brief(outcome, action))) == len(needed):
+    brief = _brief(outcome, action)
+    is_told = len(facts_in(needed, brief)) == len(needed)
+    if (action and action.change) or (is_told and (brief == outcome.said or outcome.failed or not reading.is_data)):
         return ""
     most = _SHORT_SAID_CHARS + _NEEDED_CHARS * min(len(needed), _MOST_IN_SHORT)
-    return without_folders(reading.told(_SHORT_SAID_CHARS, most, {}).said, action)
+    short = without_folders(reading.told(_SHORT_SAID_CHARS, most, {}).said, action)
+    later = reading.asked.later
+    return "" if is_told and told_of(later, short) <= told_of(later, brief) else short
 
 
 def _of_page(reading: Reading) -> tuple[str, ...]:
@@ -186,9 +193,10 @@ def _replies(region: Sequence[Turn], told: Sequence[Told]) -> list[Line]:
     acting = {each.step.turn for each in told if each.step.action}
     replies: dict[int, str] = {}
     for index, turn in enumerate(region):
-        speaks = turn.role == "assistant" or (turn.role == "user" and turn.name and not acting)
+        is_colleague = turn.role == "user" and turn.name
         acts = turn.calls or turn.answers or index in acting
-        if speaks and not acts and (not acting or _is_to_people(region, index)):
+        speaks = is_colleague or (turn.role == "assistant" and (not acting or _is_to_people(region, index)))
+        if speaks and not acts:
             replies[index] = one_line(clip(_spoken(turn)))
     often = Counter(replies.values())
     for index, said in replies.items():
@@ -252,7 +260,7 @@ def _forms(each: Told) -> tuple[str, ...]:
     if not each.outcome.failed:  # of what failed the whole path may be why
         said = _without_file(without_folders(said, action), action)
     full = written(each.label + times, Outcome(said, each.outcome.size))
-    brief = Outcome(each.needed or _brief(Outcome(said, failed=each.outcome.failed), action), each.outcome.size)
+    brief = Outcome(each.in_short or _brief(Outcome(said, failed=each.outcome.failed), action), each.outcome.size)
     suffix = _in_file(each) if each.label.endswith(_in_file(each)) else ""
     spare = max(_SHORT_SAID_CHARS - len(brief.said), 0) if action and action.change else 0
     label = label_of(action, each.step.name, _SHORT_LABEL_CHARS + spare, full=True) + suffix + times

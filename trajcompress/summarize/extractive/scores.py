@@ -37,7 +37,7 @@ class Told(Struct):
     uses: float  # of it by kept turns, in facts
     times: int = 1
     files: tuple[str, ...] = ()  # changed
-    needed: str = ""  # what is told of it in short, where that are not its first words
+    in_short: str = ""  # what is told of it in short, where that are not its first words
     quoted: str = ""  # what kept turns quote of it, with its first words
     quotes: float = 0.0  # how much these tell
     pages: tuple[str, ...] = ()  # what is told in short of one in a browser, with what it shows and without
