@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from collections.abc import Iterator
@@ -30,13 +31,16 @@ class Pair:
 
 
 def read(path: Path) -> list[dict[str, Any]]:
-    """All rows of a file."""
+    """All rows of a file: Parquet, JSON lines or an array, packed or not."""
     if path.suffix == ".parquet":
         import pyarrow.parquet as pq
 
-        rows: list[dict[str, Any]] = pq.read_table(path).to_pylist()
-        return rows
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+        return list(pq.read_table(path).to_pylist())
+    packed = path.read_bytes()
+    text = (gzip.decompress(packed) if path.suffix == ".gz" else packed).decode()
+    if path.name.removesuffix(".gz").endswith(".json"):
+        return list(json.loads(text))
+    return [json.loads(line) for line in text.split("\n") if line.strip()]
 
 
 def pairs_of(run: Path, inputs: Path | None = None) -> Iterator[Pair]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import importlib
 import json
 import subprocess
@@ -219,3 +220,12 @@ def test_it_measures_runs_that_it_makes(tmp_path, make_tokenizer):
     found = {(entry["measure"], entry["way"], entry["group"]): entry for entry in figures["figures"]}
     assert found["rows over the target", "run", "text"]["of"] == 1
     assert found["assistant tokens", "cut the middle", "text"]["of"] > 0
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "a.json", "a.json.gz"])
+def test_inputs_are_read_as_compress_reads_them(truth, tmp_path, name):
+    rows = [{"id": "1", "said": "one\u2028line"}, {"id": "2"}]
+    lines = "\n".join(json.dumps(each, ensure_ascii=False) for each in rows)
+    text = (json.dumps(rows) if ".jsonl" not in name else lines).encode()
+    (tmp_path / name).write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
+    assert truth.rows.read(tmp_path / name) == rows

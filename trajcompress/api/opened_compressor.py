@@ -95,8 +95,9 @@ class OpenedCompressor(Opened):
             return self._done(trajectory, happened.given_up(error), row_id)
 
     def _done(self, trajectory: Trajectory, happened: Happened, row_id: RowId) -> Done:
-        made = trajectory.row if happened.turns is None else replace_turns(trajectory, happened.turns)
-        row = with_provenance(made, trajectory, happened.last, wanted=self._provenance)
+        last = happened.last
+        made = replace_turns(trajectory, last.written, last.places) if last else trajectory.row
+        row = with_provenance(made, trajectory, last, wanted=self._provenance)
         return Done(row, trajectory.messages_field, self._driver.metrics(row_id, trajectory, happened))
 
     def _parse(self, given: object, number: int) -> Trajectory:

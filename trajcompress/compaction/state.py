@@ -155,6 +155,15 @@ class State:
         return self.previous.in_row(self.splice.region) if self.previous else self.splice.region
 
     @property
+    def places(self) -> Sequence[int | None]:
+        """Where each turn of the row as it would be written stands in the row as read; None for a new summary."""
+        read, replaced = len(self.original.turns), self.replaced
+        if replaced is None:
+            return range(read)
+        made = len(self.written) - (read - len(replaced))
+        return [*range(replaced.start), *([None] * max(made, 0)), *range(replaced.end + min(made, 0), read)]
+
+    @property
     def shared_turn(self) -> int | None:
         """The turn that a previous summary shares: it must stay as it is. None where there is none."""
         return self.previous.index if self.previous is not None and not self.previous.own_turn else None

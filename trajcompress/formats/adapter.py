@@ -9,7 +9,7 @@ changed trajectory is its row with another list of messages.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import repeat
 from typing import Any
 
@@ -20,6 +20,7 @@ from trajcompress.errors import RowError
 from trajcompress.formats.columns import Parts, find_parts, put_parts
 from trajcompress.formats.content import json_text
 from trajcompress.formats.conversion import Converted, convert, convert_keys
+from trajcompress.formats.media import in_step_with, with_marks
 from trajcompress.formats.messages import (
     MESSAGE_FIELDS,
     FormatOptions,
@@ -93,10 +94,24 @@ def explain_roles(trajectory: Trajectory, role_map: Mapping[str, Role]) -> list[
     ]
 
 
-def replace_turns(trajectory: Trajectory, turns: Iterable[Turn]) -> dict[str, Any]:
-    """Return the trajectory's row with other turns; every other column is as it was."""
+def replace_turns(
+    trajectory: Trajectory, turns: Iterable[Turn], places: Sequence[int | None] | None = None
+) -> dict[str, Any]:
+    """Return the trajectory's row with other turns; every other column is as it was.
+
+    Where it is known in which ``places`` of the trajectory they stand (None for one that was made), of columns of
+    images and the like what these turns have no mark for goes.
+    """
+    turns = list(turns)
+    row = _with_turns(trajectory, turns)
+    if places is None:
+        return row
+    trimmed = trajectory.formed is not None and trajectory.formed.trimmed > 0
+    return in_step_with(row, trajectory.turns, turns, places, more=trimmed)
+
+
+def _with_turns(trajectory: Trajectory, turns: list[Turn]) -> dict[str, Any]:
     if (split := trajectory.split) is not None:
-        turns = list(turns)
         at = next((index for index, turn in enumerate(turns) if turn.in_answer), len(turns))
         said = ([turn.raw for turn in part] for part in (turns[:at], turns[at:], split.other_turns))
         return put_parts(trajectory.row, split, *said)
@@ -135,7 +150,8 @@ def _read_trajectory(
     if from_text and max(depth_of(found.messages), depth_of(tools)) > MAX_DEPTH:
         raise RowError("nested_too_deep", f"messages or tools hold more than {MAX_DEPTH} levels; flatten them")
     known_plain = known_plain and not from_text
-    turns = read_observations(tuple(map(read_turn, found.messages, names, roles, repeat(form))), options.observations)
+    turns = tuple(map(read_turn, found.messages, names, roles, repeat(form)))
+    turns = read_observations(with_marks(turns, row), options.observations)
     return Trajectory(
         id=next((json_text(row[key]) for key in ID_FIELDS if row.get(key) not in (None, "")), fallback_id),
         turns=_in_columns(turns, parts) if parts else turns,

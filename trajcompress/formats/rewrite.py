@@ -13,6 +13,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from trajcompress.formats.content import TEXT_TYPES
+from trajcompress.formats.media import marks_in_text
 from trajcompress.formats.turns import RESULTS_JOINT, keys_of, read_turn, without_think
 from trajcompress.json_values import is_json
 from trajcompress.transcript.roles import CALL_ROLES
@@ -111,6 +112,7 @@ def _reread(turn: Turn, raw: Message) -> Turn:
     if raw == turn.raw:
         return turn
     read = read_turn(raw, turn.own_role, turn.role, "openai" if keys_of(raw).role == "role" else "sharegpt")
+    read = replace(read, marks=marks_in_text(read.text)) if turn.marks else read
     if turn.in_text:
         marked = replace(read, calls=turn.calls, answers=turn.answers, in_text=True, aside=turn.aside)
         return replace(marked, in_answer=turn.in_answer)

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from trajcompress.formats.media import MEDIA
 from trajcompress.formats.turns import RESULTS_JOINT, says_more_than_calls, without_think
 from trajcompress.forms.calls import write_arguments
 from trajcompress.forms.form import Draft, UnfitError
@@ -63,7 +64,7 @@ def _fix_types(draft: Draft) -> None:
     """
     fixed: dict[str, Any] = {"tools": draft.columns.get("tools") or ""}
     for name, value in draft.columns.items():
-        if isinstance(value, dict | list) and name not in {draft.column, PROVENANCE_COLUMN}:
+        if isinstance(value, dict | list) and name not in {draft.column, PROVENANCE_COLUMN, *MEDIA}:
             fixed[name] = json.dumps(value, ensure_ascii=False)
     if any(draft.columns.get(name) != value for name, value in fixed.items()):
         draft.changes.add("columns")

@@ -151,7 +151,7 @@ class TokenCounter:
     def count_turns(self, turns: Sequence[Turn], known: Known | None = None) -> list[int]:
         """Return the tokens of each turn's own text, reasoning, calls and images, whatever the template adds."""
         counts = self.count_texts([turn_text(turn) for turn in turns], known)
-        return [count + IMAGE_TOKENS * turn.images for count, turn in zip(counts, turns, strict=True)]
+        return [count + IMAGE_TOKENS * turn.media for count, turn in zip(counts, turns, strict=True)]
 
     def count(self, trajectory: Trajectory, known: Known | None = None) -> Count:
         """Return the tokens of a trajectory as the trainer sees it. Raises as :meth:`count_texts`.
@@ -187,7 +187,7 @@ class TokenCounter:
             plain = structs.replace(trajectory, system=None)  # some take no system prompt at all
             without = self._count_whole(plain, known)
             return replace(without, tokens=without.tokens + self.count_texts([trajectory.system], known)[0])
-        images = IMAGE_TOKENS * sum(turn.images for turn in trajectory.turns)
+        images = IMAGE_TOKENS * sum(turn.media for turn in trajectory.turns)
         most = max((self._count_rendered(text, images, known) for text in texts), key=lambda count: count.tokens)
         return replace(most, as_it_is=True) if as_it_is else most
 

@@ -49,7 +49,7 @@ def _sizes_of_pieces(turns: Sequence[Turn], count: Count) -> dict[int, int]:
     places = _pieces_of(turns, pieces)
     held = Counter(places)
     return {
-        index: known[pieces[place]] + IMAGE_TOKENS * turn.images
+        index: known[pieces[place]] + IMAGE_TOKENS * turn.media
         for index, (turn, place) in enumerate(zip(turns, places, strict=False))
         if held[place] == 1 and len(pieces[place]) <= _chars(turn) + _MOST_FRAMING_CHARS
     }

@@ -44,12 +44,18 @@ class Turn(Struct, frozen=True):
     calls: tuple[ToolCall, ...] = ()
     answers: tuple[str | None, ...] = ()
     images: int = 0
+    marks: int = 0  # in its text, for images and the like of a column
     own_role: str = ""  # the row's name for the role
     name: str | None = None  # the tool that a result comes from, or the speaker, where the row says
     in_text: bool = False
     example: bool = False
     aside: int | None = None
     in_answer: bool = False
+
+    @property
+    def media(self) -> int:
+        """How many images and the like it shows: in parts of its own, and of a column."""
+        return self.images + self.marks
 
 
 class Held(Struct, frozen=True):

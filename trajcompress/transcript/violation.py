@@ -47,6 +47,7 @@ Kind: TypeAlias = Literal[
     "tools_for_some_templates",
     "null_system",
     "template_kwargs_shape",
+    "media_mismatch",
     "types_differ",
     "not_parquet",
 ]
@@ -96,6 +97,7 @@ MEANINGS: Mapping[str, str] = {
     "null_system": "a null in column system, where the loader needs text",
     "template_kwargs_shape": "chat_template_kwargs that are no object, or that only some rows have: TRL stops there; "
     "in Parquet, as compress --for trl writes it, the others have {}",
+    "media_mismatch": "marks of images, videos or sounds that are not as many as their column has items",
     "types_differ": "a value of another type than in rows before it, at which loaders of JSON lines stop",
     "not_parquet": "rows of a file that verl does not open: it reads Parquet alone, which --fix writes",
 }

@@ -10,7 +10,9 @@ from trajcompress.compaction.assemble import with_notice
 from trajcompress.compaction.loss_marks import has_mark, learns_from_users, marked
 from trajcompress.compaction.policy import Policy
 from trajcompress.compaction.state import Placed
-from trajcompress.formats.turns import add_text, keys_of, new_user_turn
+from trajcompress.formats.media import without_marks
+from trajcompress.formats.turns import add_text, new_user_turn
+from trajcompress.transcript.message_shape import content_of
 from trajcompress.transcript.summary_marks import SUMMARY_END
 from trajcompress.transcript.targets import fits_between
 from trajcompress.transcript.trajectory import ToolCall, Trajectory, Turn
@@ -115,12 +117,13 @@ def _with_notice(head: Sequence[Placing], notice: str | None) -> list[Placing]:
 
 
 def _tell(observed: Sequence[Observed]) -> str:
-    """Tell calls with their results, word for word but for long arguments."""
+    """Tell calls with their results, word for word but for long arguments, and marks of images, which stay behind."""
     results = []
     for each in observed:
         call = each.call
         named = f"{call.name} {_short(call.arguments)}\n" if call else ""
-        results.append(f"{named}{each.turn.text}")
+        text = without_marks(each.turn.text) if each.turn.marks else each.turn.text
+        results.append(f"{named}{text}")
     return "\n\n".join([f"{_LAST_CALL}\n{results[0]}", *results[1:]])
 
 
@@ -134,7 +137,7 @@ def _short(arguments: str) -> str:
 def _merged(before: Sequence[Placing], text: str, after: Sequence[Placing]) -> list[Placing]:
     """Make one user turn of requests and a text between them, unless several hold more than text, such as images."""
     requests = [*before, *after]
-    rich = [each for each in requests if not isinstance(each.turn.raw.get(keys_of(each.turn.raw).content), str)]
+    rich = [each for each in requests if each.turn.marks or not isinstance(content_of(each.turn), str)]
     if len(rich) > 1:  # they stay turns of their own, the text in one of them
         if before:
             return [_add(before[-1], after=text), *after]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from importlib.metadata import version
 from typing import Any, get_args
 
@@ -12,7 +12,8 @@ from trajcompress.dataset.durable import write_durably
 from trajcompress.dataset.rows import Source
 from trajcompress.dataset.sources import Found
 from trajcompress.dataset.standing import fingerprint_of
-from trajcompress.dataset.storage.location import Location
+from trajcompress.dataset.storage.location import Location, open_binary
+from trajcompress.dataset.storage.parquet import read_schema
 from trajcompress.metrics.files import read_totals
 from trajcompress.metrics.totals import Totals
 from trajcompress.run.folder.card import dataset_card
@@ -200,12 +201,23 @@ def write_results(folder: RunFolder, run_json: dict[str, Any]) -> Totals:
     caveat = run_json["tokenizer"].get("caveat")
     _write_json(folder.summary, {**totals.as_dict(), "count_caveat": caveat, "changed_inputs": changed})
     settings = {**run_json["settings"], TEMPLATE: run_json["tokenizer"].get("trainer_template")}
-    starters = starter_files(settings, sorted(path.name for path in folder.data.iterdir()))
+    data: dict[str, Location] = {path.name: path for path in folder.data.iterdir()}
+    starters = starter_files(settings, {name: _columns_of(data[name]) for name in sorted(data)})
     for name, text in starters.items():
         write_durably(folder.path / name, text.encode())
     segments = folder.segments if folder.segments.is_file() else None
     write_durably(folder.card, dataset_card(run_json, totals, folder.metrics, starters, segments).encode())
     return totals
+
+
+def _columns_of(data: Location) -> Collection[str]:
+    """Return the columns of a data file; of JSON lines those of the first."""
+    if data.suffix == ".parquet":
+        names: list[str] = read_schema(data).names
+        return names
+    with open_binary(data) as file:
+        line = file.readline()
+    return json.loads(line).keys() if line.strip() else ()
 
 
 def _write_json(path: Location, value: dict[str, Any]) -> None:

@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from trajcompress.formats.media import MEDIA
 from trajcompress.settings.choices import Target
 
-_Make: TypeAlias = Callable[[Mapping[str, Any], Sequence[str]], str]
+DataFiles: TypeAlias = Mapping[str, Collection[str]]
+"""The names of data files, in order, and the columns of each."""
+
+_Make: TypeAlias = Callable[[Mapping[str, Any], DataFiles], str]
 
 TEMPLATE = "template"
 """The key, beside those of settings, of the trainer's own template by which rows were counted."""
@@ -29,25 +33,29 @@ _SHAREGPT_TAGS = {
 }
 
 
-def starter_files(settings: Mapping[str, Any], data: Sequence[str]) -> dict[str, str]:
+def starter_files(settings: Mapping[str, Any], data: DataFiles) -> dict[str, str]:
     """Return the text of each starter file by its name; empty where rows are in no trainer's form.
 
     Args:
         settings: those of the run, by dotted key, and :data:`TEMPLATE`.
-        data: the names of the data files, in order.
+        data: the files of the dataset.
     """
     if settings.get("compression.form") != "target":
         return {}
     return {name: make(settings, data) for name, make in _BY_TARGET.get(settings["compression.target"], {}).items()}
 
 
-def _dataset_info(_: Mapping[str, Any], data: Sequence[str]) -> str:
+def _dataset_info(_: Mapping[str, Any], data: DataFiles) -> str:
     """Return an entry for each data file: files of other columns can not be one dataset in JSON lines."""
     info = {
         name: {
             "file_name": f"data/{file}",
             "formatting": "sharegpt",
-            "columns": {"messages": "conversations", "tools": "tools"},
+            "columns": {
+                "messages": "conversations",
+                "tools": "tools",
+                **{name: name for name in MEDIA if name in data[file]},
+            },
             "tags": _SHAREGPT_TAGS,
         }
         for name, file in _names(data).items()
@@ -55,7 +63,7 @@ def _dataset_info(_: Mapping[str, Any], data: Sequence[str]) -> str:
     return json.dumps(info, indent=2, ensure_ascii=False) + "\n"
 
 
-def _names(data: Sequence[str]) -> dict[str, str]:
+def _names(data: DataFiles) -> dict[str, str]:
     """Return the data files by a name for each: that of its input where it is the only file of that."""
     stems = {file: file.rpartition(".")[0] for file in data}
     parts = Counter(stem.rpartition("-")[0] for stem in stems.values())
@@ -65,7 +73,7 @@ def _names(data: Sequence[str]) -> dict[str, str]:
     return {name.replace(",", "_"): file for file, name in names.items()}
 
 
-def _llama_factory(settings: Mapping[str, Any], data: Sequence[str]) -> str:
+def _llama_factory(settings: Mapping[str, Any], data: DataFiles) -> str:
     named = settings.get(TEMPLATE)
     others, template = ("", f"template: {named}\n") if named else (", template", "")
     return f"""\
@@ -78,7 +86,7 @@ mask_history: false
 """
 
 
-def _axolotl(settings: Mapping[str, Any], _: Sequence[str]) -> str:
+def _axolotl(settings: Mapping[str, Any], _: DataFiles) -> str:
     roles = "[user, tool, assistant]" if settings.get("compression.train_on") == "all" else "[assistant]"
     return f"""\
 # axolotl train, in this folder; add base_model{_and_template(settings, "chat_template_jinja")} and training options
@@ -100,7 +108,7 @@ _ALL_TOKENS = """\
 """
 
 
-def _trl(settings: Mapping[str, Any], _: Sequence[str]) -> str:
+def _trl(settings: Mapping[str, Any], _: DataFiles) -> str:
     template, assistant_only = (
         _and_template(settings, "chat_template_path"),
         settings.get("compression.assistant_only"),
@@ -115,7 +123,7 @@ max_length: {settings["compression.target_max_tokens"]}
 """
 
 
-def _verl(settings: Mapping[str, Any], data: Sequence[str]) -> str:
+def _verl(settings: Mapping[str, Any], data: DataFiles) -> str:
     files = json.dumps([f"data/{file}" for file in data], ensure_ascii=False)
     return f"""\
 # Settings of verl's SFT trainer, in this folder. It renders message by message; a template that treats the last

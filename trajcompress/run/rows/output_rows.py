@@ -12,7 +12,7 @@ from trajcompress.compaction.segments.columns import SEGMENT_COLUMNS, is_segment
 from trajcompress.compaction.segments.segment import Segment
 from trajcompress.compaction.state import State
 from trajcompress.formats.adapter import replace_turns
-from trajcompress.run.rows.per_turn import in_step, places_of
+from trajcompress.run.rows.per_turn import in_step
 from trajcompress.transcript.summary_marks import PROVENANCE_COLUMN
 from trajcompress.transcript.trajectory import Trajectory
 
@@ -41,9 +41,9 @@ def segment_rows(
 ) -> Iterator[dict[str, Any]]:
     """Yield the rows that are written of an over-long row: these ``of`` all its segments."""
     for number, segment in segments:
-        row = replace_turns(trajectory, segment.composed.turns)
-        if writing.per_turn:
-            row = in_step(row, trajectory, writing.per_turn, [each.place for each in segment.composed.placings])
+        turns, places = segment.composed.turns, [each.place for each in segment.composed.placings]
+        row = replace_turns(trajectory, turns, places)
+        row = in_step(row, trajectory, writing.per_turn, places) if writing.per_turn else row
         row = with_column(row) if writing.provenance == "all" else row  # before ours, as of rows that stay one
         row = with_segment_columns(row, trajectory.id, number, of, segment.kind)
         yield only_columns(row, writing.columns, trajectory.message_columns)
@@ -51,11 +51,9 @@ def segment_rows(
 
 def row_to_write(trajectory: Trajectory, last: State | None, writing: Writing) -> dict[str, Any]:
     """Return what is written of a row that stays one; without a ``last`` state it stays as it is."""
-    turns = trajectory.turns if last is None else last.written
-    row = trajectory.row if last is None else replace_turns(trajectory, turns)
-    if writing.per_turn and (last is not None or trajectory.formed):
-        places = places_of(trajectory, len(turns), last.replaced if last else None)
-        row = in_step(row, trajectory, writing.per_turn, places)
+    row = replace_turns(trajectory, last.written, last.places) if last else trajectory.row
+    if writing.per_turn and (last or trajectory.formed):
+        row = in_step(row, trajectory, writing.per_turn, last.places if last else range(len(trajectory.turns)))
     row = with_provenance(row, trajectory, last, wanted=writing.provenance != "off")
     row = with_column(row) if writing.provenance == "all" else row
     if writing.segments and not is_segment(row):

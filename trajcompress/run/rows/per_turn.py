@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from trajcompress.transcript.trajectory import Region, Trajectory
+from trajcompress.transcript.trajectory import Trajectory
 
 
 def look_like_it(trajectory: Trajectory) -> frozenset[str]:
@@ -37,12 +37,3 @@ def in_step(
         if isinstance(value := trajectory.row.get(name), list) and len(value) in {turns, turns + trimmed}
     }
     return {**row, **sliced}
-
-
-def places_of(trajectory: Trajectory, turns: int, replaced: Region | None) -> list[int | None]:
-    """Return where each of so many turns stands in the row that was read, of which a region may be replaced."""
-    if replaced is None:
-        return list(range(turns))
-    start, end, read = replaced.start, replaced.end, len(trajectory.turns)
-    made = turns - (read - (end - start))
-    return [*range(start), *([None] * max(made, 0)), *range(end + min(made, 0), read)]

@@ -1,0 +1,71 @@
+"""Rows with a column of images: what is written has an image for each mark, whatever was cleared or summarised."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from commands import read_metrics, read_rows, run_here
+
+STEPS = 9
+
+
+def _screens(*, parts: bool):
+    """Make the messages of an agent that is shown its screen after each click, and their images."""
+    messages = [{"role": "user", "content": "Book a flight from Oslo to Rome."}]
+    for step in range(STEPS):
+        call = {"id": f"c{step}", "type": "function", "function": {"name": "click", "arguments": f'{{"x": {step}}}'}}
+        shown = f"page {step} with the flights of day {step}. " * 12
+        content = [{"type": "image"}, {"type": "text", "text": shown}] if parts else f"<image>\n{shown}"
+        messages += [
+            {"role": "assistant", "content": f"I click on {step}.", "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": f"c{step}", "content": content},
+        ]
+    messages.append({"role": "assistant", "content": "The flight is booked."})
+    return {"id": "a", "messages": messages, "images": [f"{step}.png" for step in range(STEPS)]}
+
+
+def _steps_shown(row):
+    """Return the step of each page that stands with its mark in a row."""
+    messages = row.get("messages") or row["conversations"]
+    texts = json.dumps([message.get("content", message.get("value")) for message in messages])
+    pieces = texts.replace('{"type": "image"}', "<image>").split("<image>")[1:]
+    return [int(piece.partition("page ")[2].partition(" ")[0]) for piece in pieces]
+
+
+@pytest.mark.parametrize(
+    ("parts", "options"),
+    [
+        (False, ()),
+        (False, ("--for", "axolotl")),
+        (False, ("--for", "llama-factory")),
+        (False, ("--mode", "segments")),
+        (True, ()),
+        (True, ("--mode", "segments")),
+    ],
+)
+def test_each_mark_that_is_left_has_its_image(desk, parts, options):
+    desk.write("a.jsonl", [_screens(parts=parts)])
+    assert desk.compress("a.jsonl", "-o", "out", "--target-max-tokens", "7000", *options).code == 0
+    (metrics,) = read_metrics(desk.path("out"))
+    assert metrics["original_tokens"] > STEPS * 1024
+    assert (metrics["outcome"], metrics["still_over_limit"]) == ("compressed", False)
+    for row in read_rows(desk.path("out")):
+        assert 0 < len(row["images"]) < STEPS
+        assert [f"{step}.png" for step in _steps_shown(row)] == row["images"]
+
+
+def test_llama_factory_finds_the_images(desk):
+    desk.write("a.jsonl", [_screens(parts=False)])
+    assert desk.compress("a.jsonl", "-o", "out", "--target-max-tokens", "7000", "--for", "llama-factory").code == 0
+    info = json.loads((desk.path("out") / "dataset_info.json").read_text())
+    assert [entry["columns"]["images"] for entry in info.values()] == ["images"]
+    assert run_here("check", "out", cwd=desk.folder).code == 0
+
+
+def test_check_finds_marks_without_an_image(desk):
+    row = _screens(parts=False)
+    desk.write("a.jsonl", [row, row | {"images": row["images"][:-1]}, row | {"images": []}])
+    ran = run_here("check", "a.jsonl", "--for", "llama-factory", "--json", cwd=desk.folder)
+    found = ran.json["violations"]["media_mismatch"]["examples"]
+    assert [(each["row"], each["detail"]) for each in found] == [(1, "8 in 'images', 9 marks in the messages")]

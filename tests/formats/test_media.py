@@ -1,0 +1,80 @@
+"""Columns of images: each mark in the messages keeps the image that it stood for."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trajcompress.compaction.text.cut import cut
+from trajcompress.formats.adapter import FormatOptions, read_trajectory, replace_turns
+from trajcompress.formats.rewrite import map_results
+
+MARK = "<image>"
+PART = {"type": "image"}
+
+
+def row(results: list[str], images: int | None = None) -> dict[str, object]:
+    messages: list[dict[str, object]] = [{"role": "user", "content": f"{MARK}Book a flight."}]
+    for number, result in enumerate(results):
+        messages += [
+            {"role": "assistant", "content": f"```bash\nclick {number}\n```"},
+            {"role": "user", "content": f"<returncode>0</returncode>\n<output>\n{result}\n</output>"},
+        ]
+    marks = json.dumps(messages).count(MARK) if images is None else images
+    return {"messages": messages, "images": [f"{number}.png" for number in range(marks)]}
+
+
+def read(given_row):
+    return read_trajectory(given_row, "a", FormatOptions())
+
+
+def test_the_images_of_turns_that_go_go_with_them():
+    trajectory = read(row([f"{MARK} page {number}" for number in range(5)]))
+    assert [turn.media for turn in trajectory.turns] == [1, *[0, 1] * 5]
+    kept = (*trajectory.turns[:3], *trajectory.turns[7:])
+    made = replace_turns(trajectory, kept, [*range(3), *range(7, 11)])
+    assert made["images"] == ["0.png", "1.png", "4.png", "5.png"]
+    assert replace_turns(trajectory, trajectory.turns, range(11)) == trajectory.row
+
+
+def test_images_stay_as_they_are_where_they_are_not_as_many_as_the_marks():
+    for images in (1, 9):
+        trajectory = read(row([f"{MARK} page {number}" for number in range(5)], images))
+        assert not any(turn.marks for turn in trajectory.turns)
+        assert len(replace_turns(trajectory, trajectory.turns[:3], range(3))["images"]) == images
+
+
+def test_parts_that_have_their_image_with_them_need_none_of_a_column():
+    own = {"type": "image", "image": "a.png"}
+    messages = [{"role": "user", "content": [PART, own, {"type": "text", "text": "Look."}]}] * 2
+    trajectory = read({"messages": messages, "images": ["0.png", "1.png"]})
+    assert [turn.media for turn in trajectory.turns] == [2, 2]
+    assert replace_turns(trajectory, trajectory.turns[1:], [1])["images"] == ["1.png"]
+
+
+@given(st.lists(st.lists(st.integers(1, 400), max_size=4), min_size=1, max_size=5), st.data())
+def test_whatever_is_cut_each_mark_keeps_its_image(sizes: list[list[int]], data: st.DataObject):
+    names = iter(range(1, 100))
+    results = ["\n".join(f"{MARK}shot {next(names)}\n" + "word " * size for size in each) or "ok" for each in sizes]
+    trajectory = read(row(results))
+
+    def shorter(_number: int, text: str) -> str:
+        return cut(text, data.draw(st.integers(96, 3_000)))
+
+    turns = [map_results(turn, shorter) for turn in trajectory.turns]
+    made = replace_turns(trajectory, turns, range(len(turns)))
+    assert sum(turn.media for turn in turns) == len(made["images"])
+    said = "".join(turn.text for turn in turns).split(MARK)[1:]
+    assert [f"{piece.split()[1]}.png" for piece in said[1:] if piece.startswith("shot ")] == [
+        name for name, piece in zip(made["images"][1:], said[1:], strict=True) if piece.startswith("shot ")
+    ]
+
+
+@pytest.mark.parametrize("content", [None, 3, [], [3, None], {"type": "text"}])
+def test_content_of_any_shape_has_no_marks(content):
+    messages = [{"role": "user", "content": content}, {"role": "assistant", "content": "a"}]
+    trajectory = read({"messages": messages, "images": ["0.png"]})
+    assert replace_turns(trajectory, trajectory.turns[1:], [1])["images"] == ["0.png"]
