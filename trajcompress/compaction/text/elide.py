@@ -101,10 +101,11 @@ class _Elider:
             return cut_short
         lines = self._lines()
         taken = lines.taken(index)
-        if _told_of(taken, cut_short) >= _told_of(taken, text):
+        told = _told_of(taken, cut_short)
+        if told >= sum(taken.values()) or told >= _told_of(taken, text):  # mostly it tells all, or as much
             return cut_short
         line = lines.line_of_data(index, number, shortest=not self.spares_useful)
-        if len(line) >= len(cut_short) or _told_of(taken, line) <= _told_of(taken, cut_short):
+        if len(line) >= len(cut_short) or _told_of(taken, line) <= told:
             return cut_short
         self.excess = excess - self._count(text) + self._count(line)
         return line
