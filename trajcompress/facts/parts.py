@@ -229,7 +229,7 @@ def _told(text: str, wanted: tuple[tuple[str, float], ...]) -> Sequence[tuple[Pa
     """Return the parts of a text that have wanted words, those that tell most first, and how much each word tells."""
     told: dict[Part, dict[str, float]] = {}
     defined = _defined(text)
-    for word, weight in [each for each in wanted if each[0] in text]:  # most are not
+    for word, weight in wanted:
         parts, count = _parts_of(text, word, defined)
         for part in parts:
             told.setdefault(part, {})[word] = weight / count
