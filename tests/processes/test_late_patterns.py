@@ -52,3 +52,11 @@ def test_every_pattern_of_the_package_can_be_compiled():
 def test_signs_stand_in_a_text_wherever_it_is_searched(parts: list[str]):
     signs, text = ("ab", "K ... K", "━━é"), "".join(parts)
     assert Signs(*signs).stand_in(text) == holds_any(text, signs)
+
+
+@given(st.lists(st.sampled_from(["a", "b", "def ", "é", "\ud800", " ", "x" * 9_000, "x" * 16_384]), max_size=12))
+def test_signs_end_where_they_are_found(parts: list[str]):
+    signs, text = ("def ", "ab", "f a"), "".join(parts)
+    places = ((sign, at) for sign in range(len(signs)) for at in range(len(text)))
+    found = [(sign, at + len(signs[sign])) for sign, at in places if text.startswith(signs[sign], at)]
+    assert sorted(Signs(*signs).ends_in(text)) == found

@@ -2,6 +2,7 @@ r"""The entries of a text that lists several things, such as what a search found
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from functools import lru_cache
@@ -10,7 +11,7 @@ from trajcompress.processes.late_patterns import holds_any, late_re
 
 _REMEMBERED = 32
 _READ_CHARS = 200_000
-_LINE, _ESCAPED_LINE = r"\n", r"(?:\n|(?<!\\)\\n)"  # the first is found at once
+_LINE, _ESCAPED_LINE = r"\n", r"\\n(?<!\\\\n)"  # each is found at once, both in one pattern are not
 _ENTRY = (
     r"[ \t]{0,8}(?P<line>(?:\*\*|#{1,6} )?"
     r"(?:(?P<number>\d{1,4})(?P<sign>[.)]) |\[(?P<bracket>\d{1,4})\]:? ?"
@@ -26,7 +27,7 @@ _HIT_LINE = (
     r"[ \t]{0,8}(?P<line>[^\s\n|][^\n|]{0,200}(?:\|[^\n|]{1,200}){0,6}"
     rf"{LEADS_ON}(?=\n|\Z))"
 )
-_HIT_LINES = late_re(_LINE + _HIT_LINE), late_re(_ESCAPED_LINE + _HIT_LINE)
+_HIT_LINES = late_re(_LINE + _HIT_LINE), late_re(rf"(?:{_LINE}|{_ESCAPED_LINE}){_HIT_LINE}")
 _HINTS = (". ", ") ", "] ", "]:", ": ")
 _HIT_HINTS = ("| http", " › ")
 _LEAST_ENTRIES = 2
@@ -57,7 +58,7 @@ def _entries(text: str) -> Sequence[int]:
     numbers: dict[str, list[tuple[int, int]]] = {}
     keys: dict[str, list[int]] = {}
     is_escaped, lines = "\\n" in text, f"\n{text}"  # a line break before each
-    for entry in _ENTRIES[is_escaped].finditer(lines) if holds_any(text, _HINTS) else ():
+    for entry in _found(lines, is_escaped=is_escaped) if holds_any(text, _HINTS) else ():
         start = entry.start("line") - 1
         if key := entry["key"] or entry["item"]:
             keys.setdefault(key, []).append(start)
@@ -71,6 +72,12 @@ def _entries(text: str) -> Sequence[int]:
     hits = [hit.start("line") - 1 for hit in _HIT_LINES[is_escaped].finditer(lines)] if may_lead else []
     often = [starts for starts in (*keys.values(), hits) if len(starts) >= _LEAST_ENTRIES]
     return min(often, key=lambda starts: starts[0], default=())
+
+
+def _found(lines: str, *, is_escaped: bool) -> Sequence[re.Match[str]]:
+    """Return the lines with which entries may begin, in their order; none has another in it."""
+    found = [match for pattern in _ENTRIES[: 1 + is_escaped] for match in pattern.finditer(lines)]
+    return sorted(found, key=re.Match.start) if is_escaped else found
 
 
 def _in_sequence(found: Sequence[tuple[int, int]]) -> list[int]:

@@ -17,8 +17,10 @@ _LEAST_GROUPED = 4  # digits that are written with a comma
 _DIGITS = "0123456789"
 _THOUSANDS = late_re(r",(?<=\d,)(?=\d{3}(?!\d))")  # a comma first, as it is searched for quickly
 _FIGURE = late_re(r"\d{1,12}(?:\.\d{1,4})?")
-_DECIMAL_IN = late_re(r"(?<![\w.])\d{1,18}\.\d{1,18}(?![\w.])", re.ASCII)
-_FIGURE_IN = late_re(r"(?<![\w.])\d{1,18}\.\d{1,18}(?![\w.])|(?<![\w.-])[1-9]\d{3,17}(?![\w.-])", re.ASCII)
+# Of these a digit first, too.
+_DECIMAL = r"\d{0,17}\.\d{1,18}(?![\w.])"
+_DECIMAL_IN = late_re(rf"\d(?<![\w.]\d){_DECIMAL}", re.ASCII)
+_FIGURE_IN = late_re(rf"\d(?<![\w.]\d)(?:{_DECIMAL}|(?<!-.)(?<!0)\d{{3,17}}(?![\w.-]))", re.ASCII)
 _GROUPS = late_re(r",(?<=\d,)\d{3}(?:,\d{3}){0,3}+(?![\d,])")
 _CURRENCIES = "$€£¥₩₹"
 _MONEY = late_re(rf"[{_CURRENCIES}]\d{{2,3}}(?![\d.,]\d|\d)")
@@ -31,7 +33,7 @@ _SCALES = {
     **dict.fromkeys(("T", "tn", " trillion", " tn"), 1e12),
 }
 _SCALED = late_re(
-    r"(?<![\w.])(\d{1,6}(?:\.\d{1,4})?)( ?(?:%|[KkMBT]\b|[bt]n\b)| (?:percent|thousand|(?:m|b|tr)illion)\b)"
+    r"(\d(?<![\w.]\d)\d{0,5}(?:\.\d{1,4})?)( ?(?:%|[KkMBT]\b|[bt]n\b)| (?:percent|thousand|(?:m|b|tr)illion)\b)"
 )
 _MONTHS = (
     *("January", "February", "March", "April", "May", "June"),
@@ -148,7 +150,7 @@ def _rounded_from(
         )
     found: dict[tuple[str, float], tuple[int, str]] = {}
     figure = _FIGURE_IN if any(scale != 1 for _, scale in said) else _DECIMAL_IN
-    for index, text in enumerate(texts) if said else ():
+    for index, text in enumerate(texts[: max(said.values(), default=0)]):
         for match in islice(figure.finditer(text), _MOST_FIGURES) if results[index] else ():
             value = float(match[0])
             for (scale, decimals), figures in wanted.items():

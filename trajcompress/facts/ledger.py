@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import filterfalse
 from typing import NamedTuple
 
 from trajcompress.facts.instructions import instructions, outline
@@ -147,7 +148,8 @@ class FactLedger:
         wanted = set(turns)
 
         def note(index: int, tokens: Collection[bytes]) -> None:
-            for word in wanted.intersection(words_of(tokens)):
+            joined = words_of(filterfalse(bytes.isalnum, tokens))  # the others are words as they are
+            for word in wanted.intersection(tokens).union(wanted.intersection(joined)):
                 turns[word].append(index)
 
         agent = [turn.role == "assistant" for turn in self.turns]

@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeAlias
 from trajcompress.facts.entries import entry_at
 from trajcompress.facts.reading import mentions, readable
 from trajcompress.facts.scripts import UNSPACED
-from trajcompress.processes.late_patterns import last_match, late_re
+from trajcompress.processes.late_patterns import Signs, last_match, late_re
 from trajcompress.transcript.line_numbers import NUMBER
 
 Wanted: TypeAlias = Mapping[str, float]
@@ -29,7 +29,7 @@ _COST = 60  # characters: many short parts read worse than a few longer ones
 _BREAK = late_re(  # one set of characters first, as that is searched for quickly
     r"[\n\\.!?。！？](?:(?<=[\n。！？])|(?<=\\)\\*n|(?<=[.!?])[\"')\]]{0,2}\s+(?=[^\W_a-z]|[\"'(\[*#-]))"
 )
-_DEFINERS = ("def ", "class ", "function ", "func ", "fn ", "interface ", "struct ", "trait ", "enum ")
+_DEFINERS = Signs("def ", "class ", "function ", "func ", "fn ", "interface ", "struct ", "trait ", "enum ")
 _NAME = late_re(r"[^\W\d]\w*+")
 _INDENTED = late_re(rf"\n([ \t]*+{NUMBER})?+[ \t]*+(?=[^\s\\])")  # maybe behind the number of the line
 _HEAD_WITHIN, _HEAD_CHARS = 2_000, 100
@@ -69,17 +69,17 @@ def _parts_with(
 ) -> Sequence[Part]:
     telling = {part: dict(words) for part, words in _told(text, wanted)}
     told = {part: words for part, words in telling.items() if sum(words.values()) >= least}
+    worth = {part: _worth(part, words) for part, words in told.items()}
     chosen: dict[Part, None] = {}
-    while told and room > cost:
-        part, words = max(
-            told.items(), key=lambda each: (sum(each[1].values()) / (_size(each[0]) + _COST), -each[0].start)
-        )
-        del told[part]
+    while worth and room > cost:
+        part = max(worth, key=worth.__getitem__)
+        words = told.pop(part)
+        del worth[part]
         if sum(words.values()) < least or (new := _with_head(text, part, chosen, room, cost)) is None:
             continue
         chosen.update(dict.fromkeys(new))
         room -= _taken(new, cost)
-        _leave_out(told, part, set(words))
+        _leave_out(told, worth, part, set(words))
     apart: list[Part] = []  # none stands within one that was chosen after it
     for part in sorted(chosen, key=lambda each: (each.start, -each.end)):
         if not apart or part.end > apart[-1].end:
@@ -96,13 +96,23 @@ def _with_head(text: str, part: Part, chosen: Collection[Part], room: int, cost:
     return next((parts for parts in ways if _taken(parts, cost) <= room), None)
 
 
-def _leave_out(told: dict[Part, dict[str, float]], part: Part, said: set[str]) -> None:
+def _worth(part: Part, words: Wanted) -> tuple[float, int]:
+    """Return by what parts are chosen: how much each tells in its room, and of equal ones how early it stands."""
+    return sum(words.values()) / (_size(part) + _COST), -part.start
+
+
+def _leave_out(
+    told: dict[Part, dict[str, float]], worth: dict[Part, tuple[float, int]], part: Part, said: set[str]
+) -> None:
     """Leave out the parts that stand in one, and of others the words that it says."""
     for inner in [each for each in told if part.start <= each.start and each.end <= part.end]:
         said |= told.pop(inner).keys()
-    for others in told.values():
-        for word in said & others.keys():
-            del others[word]
+        del worth[inner]
+    for other, words in told.items():
+        if again := said & words.keys():
+            for word in again:
+                del words[word]
+            worth[other] = _worth(other, words)
 
 
 def _taken(parts: Sequence[Part], cost: int) -> int:
@@ -226,7 +236,7 @@ def _told(text: str, wanted: tuple[tuple[str, float], ...]) -> Sequence[tuple[Pa
     """Return the parts of a text that have wanted words, those that tell most first, and how much each word tells."""
     told: dict[Part, dict[str, float]] = {}
     defined = _defined(text)
-    for word, weight in [each for each in wanted if each[0] in text]:  # most are not
+    for word, weight in wanted:
         parts, count = _parts_of(text, word, defined)
         for part in parts:
             told.setdefault(part, {})[word] = weight / count
@@ -236,14 +246,11 @@ def _told(text: str, wanted: tuple[tuple[str, float], ...]) -> Sequence[tuple[Pa
 @lru_cache(maxsize=_REMEMBERED)
 def _defined(text: str) -> Mapping[str, int]:
     """Return the names that a text defines, each with where it stands there first."""
-    places: dict[str, int] = {}
-    for definer in _DEFINERS:
-        at = text.find(definer)
-        while at >= 0:
-            if name := _NAME.match(text, at + len(definer)):
-                places.setdefault(name[0], name.start())
-            at = text.find(definer, at + len(definer))
-    return places
+    found: dict[str, tuple[int, int]] = {}  # the first of these tells most
+    for definer, end in _DEFINERS.ends_in(text):
+        if name := _NAME.match(text, end):
+            found[name[0]] = min(found.get(name[0], (definer, end)), (definer, end))
+    return {name: start for name, (_, start) in found.items()}
 
 
 def _parts_of(text: str, word: str, defined: Mapping[str, int]) -> tuple[list[Part], int]:

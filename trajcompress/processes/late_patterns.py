@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import sys
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any, cast
 
@@ -54,6 +54,14 @@ class Signs:
         """Say whether one of them stands in a text."""
         find, whole = self._automaton.find_matches_as_indexes, memoryview(text.encode(errors="surrogatepass"))
         return any(find(whole[at : at + _WINDOW + self._longest]) for at in range(0, len(whole), _WINDOW))
+
+    def ends_in(self, text: str) -> Iterator[tuple[int, int]]:
+        """Yield which of them stands in a text, by its number, and where it ends; each of them is ASCII."""
+        find, whole = self._automaton.find_matches_as_indexes, memoryview(text.encode("ascii", "replace"))
+        for at in range(0, len(whole), _WINDOW):
+            for sign, start, end in find(whole[at : at + _WINDOW + self._longest], overlapping=True):
+                if start < _WINDOW:  # the next window has it, too
+                    yield sign, at + end
 
 
 class _LatePattern:

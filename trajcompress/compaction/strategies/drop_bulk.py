@@ -155,7 +155,7 @@ def _repeated(state: State, observed: Sequence[int], policy: Policy) -> dict[int
     differ: set[tuple[str, str] | str] = set()
     lines: dict[int, str] = {}
     came_last = ""
-    for index in (index for index, turn in enumerate(turns) if turn.answers):
+    for index in (index for index, turn in enumerate(turns[: max(found, default=-1) + 1]) if turn.answers):
         text, name = turns[index].text, turns[index].name
         action, said = called(index)
         ran = (action.name, action.target) if action else ("", "")

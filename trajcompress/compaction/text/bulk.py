@@ -22,7 +22,7 @@ _LEAST_DISTINCT = 32  # of the 64 characters of base64
 _WORD_CHARS = 12  # words joined by signs have a sign as often as this, encoded data seldom
 _SIGNS = "_-/+"
 
-_NUL = ("\0", r"\u0000", r"\x00")
+_NUL, _ESCAPE, _ESCAPED_NUL = "\0", "\\", (r"\u0000", r"\x00")
 _NULS = late_re(r"(\\u0000|\\x00|\x00)\1{99,}")
 _SCHEME = "://"
 _ADDRESS = late_re(r"(https?://[^\s\"'<>()\[\]{}\\|/]{1,80}/)[^\s\"'<>()\[\]{}\\|]{90,}")
@@ -47,7 +47,8 @@ def without_bulk(text: str, is_quoted: Callable[[str], bool]) -> str:
     >>> without_bulk('{"data": "' + "/9j4AAQSkZJRgABcdEefhilmnopqtuvwxyz0123567" * 12 + '"}', lambda _: False)
     '{"data": "[… 504 encoded characters elided …]"}'
     """
-    text = _NULS.sub(_nul_mark, text) if holds_any(text, _NUL) else text
+    if _NUL in text or (_ESCAPE in text and holds_any(text, _ESCAPED_NUL)):
+        text = _NULS.sub(_nul_mark, text)
     text = _without_runs(_without_metadata(text, is_quoted), is_quoted)
     return _without_addresses(text, is_quoted) if _SCHEME in text else text
 

@@ -100,10 +100,11 @@ class _Elider:
             return cut_short
         lines = self._lines()
         taken = lines.taken(index)
-        if told_of(taken, cut_short) >= told_of(taken, text):
+        told = told_of(taken, cut_short)
+        if told >= sum(taken.values()) or told >= told_of(taken, text):  # mostly it tells all, or as much
             return cut_short
         line = lines.line_of_data(index, number, shortest=not self.spares_useful)
-        if len(line) >= len(cut_short) or told_of(taken, line) <= told_of(taken, cut_short):
+        if len(line) >= len(cut_short) or told_of(taken, line) <= told:
             return cut_short
         self.excess = excess - self._count(text) + self._count(line)
         return line

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from trajcompress.compaction.text.cut import is_json
 from trajcompress.compaction.text.middle import LEAST_CUT
-from trajcompress.processes.late_patterns import Signs, late_re
+from trajcompress.processes.late_patterns import Signs, holds_any, late_re
 
 _SIGNS = Signs(  # of these each has one
     *("% Total", "--:--:--", "%|", "━━━", "K ..."),
@@ -26,6 +26,7 @@ _PROGRESS = late_re(
     r"|(?:remote: )?\w{7,12} (?:objects|deltas): {1,3}\d"  # git
 )
 _LEAST_LINES = 3
+_LINE_ENDS = "\n\r"  # half of all results have none, most of them JSON
 
 
 def without_progress(text: str, is_said: Callable[[str], bool]) -> str:
@@ -39,7 +40,7 @@ def without_progress(text: str, is_said: Callable[[str], bool]) -> str:
     >>> without_progress(f"{log}Successfully installed a-1", lambda _: False)
     '[… 208 characters elided …]\nSuccessfully installed a-1'
     """
-    if len(text) < LEAST_CUT or not _SIGNS.stand_in(text):
+    if len(text) < LEAST_CUT or not holds_any(text, _LINE_ENDS) or not _SIGNS.stand_in(text):
         return text
     lines = text.split("\n")
     written: list[str] = []

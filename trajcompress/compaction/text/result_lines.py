@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import TypeAlias
 
 from trajcompress.compaction.text.excerpt import BRIEF_CHARS, ENDS, MOST_CHARS, excerpt
@@ -26,7 +26,7 @@ from trajcompress.outcomes.action.actions import Action
 from trajcompress.outcomes.asked import Asked
 from trajcompress.outcomes.outcome import Reading, is_data
 from trajcompress.outcomes.repeated import Repeated
-from trajcompress.outcomes.steps import action_of, calls_of
+from trajcompress.outcomes.steps import Calls, action_of, calls_of
 from trajcompress.transcript.tool_groups import Place, match_results
 from trajcompress.transcript.trajectory import Region, Turn
 
@@ -93,19 +93,43 @@ class ResultLines:
         self.quoted = ledger.quoted if ledger else _nothing_taken
         self.taken = ledger.taken if ledger else _nothing_taken
         self._later = ledger.later if ledger else LaterReader(turns)
-        self._calls = calls = {
+
+    @cached_property
+    def _calls(self) -> dict[Place, Place]:
+        """The calls of results."""
+        turns = self.turns
+        return {
             match.result: match.call
             for match in match_results(turns)
             if match.call and (turns[match.call[0]].calls or match.by == "name")
         }
-        self._known = calls_of(turns)
-        places = {index: result_texts(turns[index]) for index in range(middle.start, len(turns))}
-        self._newest = {text: (index, number) for index, texts in places.items() for number, text in enumerate(texts)}
+
+    @cached_property
+    def _known(self) -> Calls:
+        return calls_of(self.turns)
+
+    @cached_property
+    def _places(self) -> dict[int, Sequence[str]]:
+        """The results of each turn, but for those of the head."""
+        return {index: result_texts(self.turns[index]) for index in range(self.middle.start, len(self.turns))}
+
+    @cached_property
+    def _newest(self) -> dict[str, Place]:
+        """Where each result stands last."""
+        return {text: (index, number) for index, texts in self._places.items() for number, text in enumerate(texts)}
+
+    @cached_property
+    def _repeated(self) -> Repeated:
         # It reads none before it is asked, so what it reads from must not hold it: a row would stay until cycles are
         # looked for, which is seldom.
-        self._repeated = Repeated((_ran(turns, calls, place), text) for text, place in self._newest.items())
+        turns, calls = self.turns, self._calls
+        return Repeated((_ran(turns, calls, place), text) for text, place in self._newest.items())
+
+    @cached_property
+    def _repeats(self) -> set[int]:
+        """The turns that hold a result that a later one repeats."""
         last = {index for index, _ in self._newest.values()}
-        self._repeats = {index for index, texts in places.items() if texts and (index not in last or len(texts) > 1)}
+        return {index for index, texts in self._places.items() if texts and (index not in last or len(texts) > 1)}
 
     def without_repeated(self, index: int) -> Turn:
         """Return a turn with lines for those of its results that a later one repeats."""

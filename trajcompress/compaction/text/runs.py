@@ -49,7 +49,7 @@ def without_runs(text: str, is_said: Callable[[str], bool]) -> str:
     if text.count("\n") < _LEAST_EQUAL:
         return text
     lines = text.split("\n")
-    may_complain = text.count(": ") >= 2 * _LEAST_COMPLAINTS  # two in each line
+    may_complain = len(lines) > _LEAST_COMPLAINTS and text.count(": ") >= 2 * _LEAST_COMPLAINTS  # two in each line
     complaints = sum(text.count(f": {message}\n") for message in _MESSAGES) if may_complain else 0
     if complaints >= _LEAST_COMPLAINTS:
         shapes = [_COMPLAINED if _COMPLAINT.match(line) else line for line in lines]
