@@ -25,7 +25,15 @@ from trajcompress.outcomes.records.rest import Query
 from trajcompress.outcomes.records.structured import read_structured
 from trajcompress.outcomes.reported import Report, report_of
 from trajcompress.outcomes.telling import Telling
-from trajcompress.outcomes.text import clip, line_break, one_line, shorten, uncoloured, whole_sentences
+from trajcompress.outcomes.text import (
+    clip,
+    line_break,
+    one_line,
+    shorten,
+    uncoloured,
+    whole_sentences,
+    with_usual_heads,
+)
 from trajcompress.outcomes.unwrap import unwrap
 from trajcompress.outcomes.used import Placed
 from trajcompress.processes.late_patterns import late_re
@@ -109,7 +117,7 @@ class Reading:
     def _printed(self) -> _Printed:
         text = self.text
         is_printed = bool(self._held or text.strip() or not text.strip(_BLANK))  # not of spaces that no shell prints
-        printed = _without_binary(uncoloured(self._body).replace("\r\n", "\n"))
+        printed = with_usual_heads(_without_binary(uncoloured(self._body).replace("\r\n", "\n")))
         return _Printed(printed, self.asked, is_printed=is_printed)
 
 
