@@ -13,7 +13,7 @@ from trajcompress.facts.markup import unlinked
 from trajcompress.facts.next_turns import Later
 from trajcompress.outcomes.asked import Asked
 from trajcompress.outcomes.printed.around import without_around
-from trajcompress.outcomes.printed.furniture import telling_lines
+from trajcompress.outcomes.printed.furniture import between_rules, telling_lines
 from trajcompress.outcomes.printed.hits import leads_on
 from trajcompress.outcomes.printed.items import items_of
 from trajcompress.outcomes.printed.known_forms import known_form
@@ -31,7 +31,7 @@ from trajcompress.outcomes.printed.reasons import own_lines
 from trajcompress.outcomes.printed.shown import FILE_COLUMNS, tells
 from trajcompress.outcomes.printed.tree import in_tree
 from trajcompress.outcomes.repeated import Repeated
-from trajcompress.outcomes.text import LEAST_CHARS, one_line, shorten, whole_sentences
+from trajcompress.outcomes.text import LEAST_CHARS, on_one_line, one_line, shorten, whole_sentences
 from trajcompress.processes.late_patterns import holds_any, late_re
 
 _HEADER_CHARS = 60
@@ -80,7 +80,7 @@ class Plain:
         if len(self._body) <= limit:
             short = unlinked(_without_header(self._body))
             lines = dict.fromkeys(filter(None, map(one_line, short.splitlines())))
-            told = list(lines) if self._is_page else [one_line(short)]
+            told = list(lines) if self._is_page else [on_one_line(map(one_line, between_rules(short)))]
             return told if any(told) or self._is_page else ["no output"]
         return self._of_form or self._lines.within(limit)
 
