@@ -20,7 +20,8 @@ LEAST_CHARS = 24
 
 TRACEBACK = "Traceback (most recent call last)"
 _OTHER_HEAD = late_re(  # as interpreters that others embed write it: frames stand below
-    r"\bTraceback(?! \(most recent call last\))[^\n]{0,60}:[ \t]{0,8}(?=\n[ \t]{0,8}File \"[^\"\n]{1,300}\", line \d)"
+    r"\bTraceback(?! \(most recent call last\))[^\n]{0,60}:[ \t]{0,8}(?=\n[ \t]{0,8}"
+    r"File \"[^\"\n]{1,300}\", line \d)"
 )
 
 _PREFIX = SUMMARY_PREFIX.rstrip(":")
@@ -139,9 +140,10 @@ def joined(pieces: Sequence[str], limit: int) -> str:
     said = ""
     for piece in pieces:
         room = limit - len(said) - 2 * bool(said)
-        if room < LEAST_CHARS:
+        told = _BLOB.sub(_cut_blob, one_line(piece))
+        if room < min(LEAST_CHARS, len(told)):  # what is short may be how all ended
             break
-        said += line_break(said) + shorten(_BLOB.sub(_cut_blob, one_line(piece)), room)
+        said += line_break(said) + shorten(told, room)
     return said
 
 
