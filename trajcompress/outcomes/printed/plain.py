@@ -29,6 +29,7 @@ from trajcompress.outcomes.printed.page_sentences import (
     words_of,
 )
 from trajcompress.outcomes.printed.reasons import own_lines
+from trajcompress.outcomes.printed.schemas import schema_of
 from trajcompress.outcomes.printed.shown import FILE_COLUMNS, tells
 from trajcompress.outcomes.printed.tree import in_tree
 from trajcompress.outcomes.repeated import Repeated
@@ -92,7 +93,7 @@ class Plain:
         repeated, later = asked.repeated, asked.later
         if asked.kind == "read" and (found := matches(body, asked.action, later)):
             return found
-        known = known_form(body) or in_tree(body, repeated, later) or items_of(body, later)
+        known = known_form(body) or schema_of(body, later) or in_tree(body, repeated, later) or items_of(body, later)
         return known or (_rows(body, repeated, later) if asked.kind == "run" and not self._is_page else [])
 
     @cached_property
