@@ -122,3 +122,14 @@ def test_errors_are_told_in_their_order_as_the_first_leads_to_others():
     assert read(printed, ran).said.startswith(
         "error: failed to run custom build command for `openssl-sys`; error: failed to compile `sqlx-cli`; error: "
     )
+
+
+def test_a_traceback_that_a_harness_heads_otherwise_is_told_by_what_was_raised():
+    frames = '  File "<python-input>", line 2, in <module>\n    print(notes())\n          ^^^^^^^\n'
+    raised = 'Exception: Response status code is 401:\n{"message":"You are not authorized."}'
+    said = 'Exception: Response status code is 401: {"message":"You are not authorized."}'
+    for head in ("Execution failed. Traceback:", "Traceback (innermost last):"):
+        told = read(f"{head}\n{frames}{raised}")
+        assert (told.said, told.failed) == (f"{said} (<python-input>:2)", True)
+    assert read(f"{frames}{raised}").said == said  # without the head that was cut off
+    assert not read("Traceback: see the log\nall went well").failed

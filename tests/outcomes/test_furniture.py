@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from told import read
+from told import ran, read, said
 
 from trajcompress.outcomes.action.actions import describe
 from trajcompress.outcomes.printed.furniture import telling_lines
@@ -87,3 +87,10 @@ def test_what_finds_no_terminal_and_the_steps_of_a_build_are_no_outcome():
     ]
     printed = ["[0] Got number: 4", "[3/3] Linking target app", "tput is not installed"]
     assert telling_lines([*chatter, *printed], NOTHING_REPEATED) == printed
+
+
+def test_a_rule_is_not_told():
+    rule = "=" * 70
+    printed = f"{rule}\nANALYST TEST\n{rule}\n\nABORTED: no credits remaining"
+    assert said(printed, ran("python test_analyst.py")) == "ANALYST TEST; ABORTED: no credits remaining"
+    assert said("*\n" + "*" * 12, ran("python stars.py")) == "* ************"  # what it was run for

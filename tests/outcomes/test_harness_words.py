@@ -6,7 +6,7 @@ import json
 
 import pytest
 from summed_up import ask
-from told import read, said
+from told import ran, read, said
 
 from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
@@ -168,3 +168,10 @@ def test_a_command_that_was_killed_is_told_as_that():
     told = read(f"{printed}Please try another command.", Action("", "./runtests.py utils", "run"))
     assert told.said.startswith("timed out and has been killed")
     assert told.failed
+
+
+def test_what_follows_a_line_that_looks_like_a_question_is_of_the_result():
+    printed = (
+        f"{'=' * 70}\nTEST\n{'=' * 70}\n\nQuestion: who leads it?\n\nRunning...\n\nABORTED: no credits remaining"
+    )
+    assert said(printed, ran("python test_analyst.py")).endswith("ABORTED: no credits remaining")

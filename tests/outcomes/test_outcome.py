@@ -136,6 +136,12 @@ def test_a_command_that_prints_no_more_than_itself_has_no_output(echo: str):
     assert said("rm", ran("echo rm")) == "rm"
 
 
+def test_a_tool_that_is_no_terminal_and_gives_back_the_words_of_its_call_is_not_said_to_have_no_output():
+    thought = Action("Self thinking", "'Work out the price of wool'", "idle")
+    assert read("'Work out the price of wool'", thought).said == "the same words"
+    assert read("Work out the price of wool and silk", thought).said == "Work out the price of wool and silk"
+
+
 def test_the_last_line_of_a_run_is_told_though_each_run_ends_with_it():
     did = Turn("assistant", "", {}, calls=(ToolCall("c", "bash", '{"command": "python demo.py"}'),))
     runs = [

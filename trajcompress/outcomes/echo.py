@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from trajcompress.outcomes.action.actions import Action
+import re
+
+from trajcompress.outcomes.action.actions import SHELLS, Action
 from trajcompress.outcomes.text import one_line
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.text_protocols.feedback import killed_of
@@ -12,6 +14,20 @@ _PROMPT = late_re(
     r"(?:\([\w.-]{1,40}\) )?(?:[\w.-]{1,40}@[\w.-]{1,60}:[~/][^\n#$%]{0,160}(?<! )[#$]|(?:ba)?sh-\d[\d.]{0,6}[#$]"
     r"|\[[\w.-]{1,40}@[\w.-]{1,60} [^\s\]]{1,160}\][#$]|[\w.-]{1,40}@[\w.-]{1,60} [~/]\S{0,160} ?%)"
 )
+_TERMINAL = late_re(r"shell|bash|term|console|command|cmd|exec|run|send|type|key|sql|query", re.IGNORECASE)
+_QUOTES = "'\"`"
+
+
+def repeats_call(text: str, action: Action | None) -> bool:
+    """Whether a result is no more than the words of its call, of a tool that is no terminal: one to think with.
+
+    >>> repeats_call("'Work out the price'", Action("think", "Work out the price", "idle"))
+    True
+    """
+    if action is None or not action.name or action.name.lower() in SHELLS or _TERMINAL.search(action.name):
+        return False
+    typed = action.target.strip(_QUOTES)
+    return " " in typed and one_line(text[:_FIRST_CHARS]).strip(_QUOTES) == typed
 
 
 def without_echo(text: str, action: Action | None) -> str:

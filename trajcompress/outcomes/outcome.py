@@ -14,7 +14,7 @@ from trajcompress.facts.parts import Wanted
 from trajcompress.outcomes.asked import Asked
 from trajcompress.outcomes.compact import parse, parse_cut
 from trajcompress.outcomes.contents import is_code, reads_markup
-from trajcompress.outcomes.echo import without_echo
+from trajcompress.outcomes.echo import repeats_call, without_echo
 from trajcompress.outcomes.page import is_page, visible
 from trajcompress.outcomes.printed.later import lines_used
 from trajcompress.outcomes.printed.plain import Plain
@@ -25,7 +25,15 @@ from trajcompress.outcomes.records.rest import Query
 from trajcompress.outcomes.records.structured import read_structured
 from trajcompress.outcomes.reported import Report, report_of
 from trajcompress.outcomes.telling import Telling
-from trajcompress.outcomes.text import clip, line_break, one_line, shorten, uncoloured, whole_sentences
+from trajcompress.outcomes.text import (
+    clip,
+    line_break,
+    one_line,
+    shorten,
+    uncoloured,
+    whole_sentences,
+    with_usual_heads,
+)
 from trajcompress.outcomes.unwrap import unwrap
 from trajcompress.outcomes.used import Placed
 from trajcompress.processes.late_patterns import late_re
@@ -38,6 +46,7 @@ _HTTP_HEAD = late_re(  # of an answer whose body stands below
     r"HTTP/\d(?:\.\d)? (\d{3}[^\r\n]{0,100})\r?\n((?:[\w-]{1,60}:[^\n]{0,4000}\n){1,60})\r?\n"
 )
 _LEAST_ERROR = "400"
+_REPEATED = "the same words"
 _BLANK = " \t\r\n"
 _CONTROL = late_re(r"[\x01-\x06\x10-\x1a\x1c-\x1f]")  # what no program prints between words
 _LEAST_CONTROLS = 3
@@ -74,6 +83,8 @@ class Reading:
             return _answered(self._head, self._answer.told(limit, most, taken), {**asked.later, **taken})
         if self._nag:
             return Outcome(whole_sentences(self._nag, most or limit) or shorten(self._nag, limit), failed=True)
+        if repeats_call(self._held, self.asked.action):
+            return Outcome(_REPEATED)
         if self._data is not None:
             return _of_json(self._data, asked)
         if self._body.startswith("[(") and len(self._body) > limit:
@@ -109,7 +120,7 @@ class Reading:
     def _printed(self) -> _Printed:
         text = self.text
         is_printed = bool(self._held or text.strip() or not text.strip(_BLANK))  # not of spaces that no shell prints
-        printed = _without_binary(uncoloured(self._body).replace("\r\n", "\n"))
+        printed = with_usual_heads(_without_binary(uncoloured(self._body).replace("\r\n", "\n")))
         return _Printed(printed, self.asked, is_printed=is_printed)
 
 

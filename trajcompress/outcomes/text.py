@@ -19,6 +19,10 @@ LEAST_CHARS = 24
 """No piece of a line is cut shorter."""
 
 TRACEBACK = "Traceback (most recent call last)"
+_OTHER_HEAD = late_re(  # as interpreters that others embed write it: frames stand below
+    r"\bTraceback(?! \(most recent call last\))[^\n]{0,60}:[ \t]{0,8}(?=\n[ \t]{0,8}"
+    r"File \"[^\"\n]{1,300}\", line \d)"
+)
 
 _PREFIX = SUMMARY_PREFIX.rstrip(":")
 # A summary becomes a user turn: each of these would open a role, a call or a thought, or stand for an image.
@@ -64,6 +68,11 @@ def uncoloured(text: str) -> str:
     """Take out terminal colours, and the frames of boxes."""
     text = _COLOUR.sub("", text) if "\x1b" in text else text
     return text.translate(_FRAME) if _FRAMED in text else text
+
+
+def with_usual_heads(text: str) -> str:
+    """Begin each traceback as Python does, however a harness that runs code heads it."""
+    return _OTHER_HEAD.sub(f"{TRACEBACK}:", text) if "Traceback" in text else text
 
 
 def harmless(text: str) -> str:
@@ -131,9 +140,10 @@ def joined(pieces: Sequence[str], limit: int) -> str:
     said = ""
     for piece in pieces:
         room = limit - len(said) - 2 * bool(said)
-        if room < LEAST_CHARS:
+        told = _BLOB.sub(_cut_blob, one_line(piece))
+        if room < min(LEAST_CHARS, len(told)):  # what is short may be how all ended
             break
-        said += line_break(said) + shorten(_BLOB.sub(_cut_blob, one_line(piece)), room)
+        said += line_break(said) + shorten(told, room)
     return said
 
 

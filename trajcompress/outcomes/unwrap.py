@@ -63,7 +63,7 @@ def _unwrapped(text: str) -> str:
     if "TextContent(" in text[:200] and (wrapped := _WRAPPED.search(text[:200])):
         end = text.rfind(wrapped[1] + ", annotations=")
         text = _content(_unquote(text[wrapped.end() : end if end > 0 else len(text)], wrapped[1]))
-    start, end, _ = in_observation(text)
+    start, end, _ = in_observation(text, 0)  # whoever takes a result has left out what a person says beside it
     if shown := _SHOWN.match(text, start):
         start = min(shown.end(), end)
     body = text[start:end].rstrip()

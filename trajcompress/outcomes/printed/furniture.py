@@ -20,6 +20,7 @@ _NOISE = late_re(  # rules, tags alone, keys, progress of a download, the head o
     r"|(?:[^\w\n\[]{0,8}\[[^\]\n]{0,40}\]\([^()\n]{0,300}\)[^\w\n\[]{0,8}){3,40}$",
     re.IGNORECASE,
 )
+_RULE = late_re(r"(?:^|(?<=\n))[ \t]{0,20}([-=_*~#+─━])(?: ?\1){4,400}[ \t\r]{0,20}(?:\n|\Z)")
 _CHATTER = late_re(  # of what finds no terminal, and of a build
     r"(?:Warning: _curses\.error: |Terminal features will not be available|TERM environment variable not set"
     r"|\W*No entry for terminal type |tput: No value for |WARNING: terminal is not fully functional"
@@ -56,6 +57,21 @@ def telling_lines(
     bare = (each if (text := unlinked(each)) == each else one_line(text) for each in own or found)
     shown = list(filter(None, bare))
     return _without_labels(shown)
+
+
+def between_rules(text: str) -> list[str]:
+    r"""Return what stands between the rules of a text, which say nothing; a text of nothing else is what it draws.
+
+    >>> between_rules("=======\nResults\n=======\nnone\n")
+    ['Results\n', 'none\n']
+    """
+    parts: list[str] = []
+    at = 0
+    for rule in _RULE.finditer(text):
+        parts.append(text[at : rule.start()])
+        at = rule.end()
+    parts = [part for part in (*parts, text[at:]) if any(map(str.isalnum, part))] if at else []
+    return parts or [text]
 
 
 def _is_noise(line: str) -> bool:

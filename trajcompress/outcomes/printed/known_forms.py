@@ -32,13 +32,29 @@ _FIRST_BAD = late_re(
 )
 _LOST = late_re(r"^==\d{1,9}== (\d[^\n]{0,120} definitely lost)\b[^\n]{0,80}$", re.MULTILINE)
 _OWN_FRAME = late_re(r"\n==\d{1,9}== {2,8}(?:at|by) 0x\w{1,16}: (\S{1,200} \(\S{1,200}:\d{1,7}\))")
+_DESCRIBED = late_re(r"Name: {2,40}\S[^\n]{0,200}\n(?:Namespace|Priority|Labels|Roles|Annotations): {2,40}")
+_STATE = late_re(  # what Kubernetes says of how a thing is
+    r"^[ \t]{0,12}((?:Replicas|Status|State|Last State|Reason|Message|Exit Code|Restart Count|Pods Status|Endpoints)"
+    r": {1,40}\S[^\n]{0,200}|Ready: {1,40}False)$",
+    re.MULTILINE,
+)
+_WARNED = late_re(r"^ {0,8}Warning {2,12}\w[^\n]{0,300}$", re.MULTILINE)
+_MOST_STATES = 8
 _BEGIN_CHARS = 240
 _MOST_OUTPUTS = 4
 
 
 def known_form(body: str) -> list[str]:
     """Return what a text tells whose form is known; nothing of another."""
-    return shop_page(body) or _commits(body) or _verdict(body) or _query_plan(body) or _found(body) or _screen(body)
+    return (
+        shop_page(body)
+        or _described(body)
+        or _commits(body)
+        or _verdict(body)
+        or _query_plan(body)
+        or _found(body)
+        or _screen(body)
+    )
 
 
 def _verdict(body: str) -> list[str]:
@@ -55,6 +71,16 @@ def _verdict(body: str) -> list[str]:
     found = [plan and plan[0], *(_REPLACED.findall(body) if plan else ()), lost and lost[1], frame and frame[1]]
     bad = _FIRST_BAD.search(body)
     return [one_line(each) for each in [*found, bad and f"{bad[0]} {bad[1]}"] if each]
+
+
+def _described(body: str) -> list[str]:
+    """Return what befell a thing of Kubernetes first, and how it is."""
+    if not _DESCRIBED.match(body):
+        return []
+    states = list(dict.fromkeys(map(one_line, islice(_STATE.findall(body), _MOST_STATES))))
+    warning = _WARNED.search(body)
+    name = body.partition("\n")[0]
+    return [one_line(warning[0] if warning else name), *states] if warning or states else []
 
 
 def _commits(body: str) -> list[str]:

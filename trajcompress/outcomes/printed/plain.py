@@ -13,7 +13,8 @@ from trajcompress.facts.markup import unlinked
 from trajcompress.facts.next_turns import Later
 from trajcompress.outcomes.asked import Asked
 from trajcompress.outcomes.printed.around import without_around
-from trajcompress.outcomes.printed.furniture import telling_lines
+from trajcompress.outcomes.printed.chained import entitle, is_chain, parts_begun, without_separators
+from trajcompress.outcomes.printed.furniture import between_rules, telling_lines
 from trajcompress.outcomes.printed.hits import leads_on
 from trajcompress.outcomes.printed.items import items_of
 from trajcompress.outcomes.printed.known_forms import known_form
@@ -28,10 +29,11 @@ from trajcompress.outcomes.printed.page_sentences import (
     words_of,
 )
 from trajcompress.outcomes.printed.reasons import own_lines
+from trajcompress.outcomes.printed.schemas import schema_of
 from trajcompress.outcomes.printed.shown import FILE_COLUMNS, tells
 from trajcompress.outcomes.printed.tree import in_tree
 from trajcompress.outcomes.repeated import Repeated
-from trajcompress.outcomes.text import LEAST_CHARS, one_line, shorten, whole_sentences
+from trajcompress.outcomes.text import LEAST_CHARS, on_one_line, one_line, shorten, whole_sentences
 from trajcompress.processes.late_patterns import holds_any, late_re
 
 _HEADER_CHARS = 60
@@ -80,7 +82,7 @@ class Plain:
         if len(self._body) <= limit:
             short = unlinked(_without_header(self._body))
             lines = dict.fromkeys(filter(None, map(one_line, short.splitlines())))
-            told = list(lines) if self._is_page else [one_line(short)]
+            told = list(lines) if self._is_page else [on_one_line(map(one_line, between_rules(short)))]
             return told if any(told) or self._is_page else ["no output"]
         return self._of_form or self._lines.within(limit)
 
@@ -91,14 +93,14 @@ class Plain:
         repeated, later = asked.repeated, asked.later
         if asked.kind == "read" and (found := matches(body, asked.action, later)):
             return found
-        known = known_form(body) or in_tree(body, repeated, later) or items_of(body, later)
+        known = known_form(body) or schema_of(body, later) or in_tree(body, repeated, later) or items_of(body, later)
         return known or (_rows(body, repeated, later) if asked.kind == "run" and not self._is_page else [])
 
     @cached_property
     def _lines(self) -> _Lines:
         action = self._asked.action
-        from_end = self._asked.kind == "run" and not self._is_page and not (action and _HEAD.search(action.target))
         acted = self._asked.kind == "run" and not self._is_page
+        from_end = (acted or is_chain(action)) and not (action and _HEAD.search(action.target))
         acted = acted or (action is not None and _BROWSES.search(action.name) is not None)
         if self._done is not None:
             return _lines_of_page(self._body, self._asked, self._done, acted=acted)
@@ -155,8 +157,12 @@ def _lines_of(body: str, asked: Asked, *, from_end: bool, acted: bool) -> _Lines
     kept = {*(one_line(each.line) for each in taken_up), *odd, *heads}
     lines = telling_lines(body.splitlines(), asked.repeated, with_last=from_end, kept=kept)
     lines = own_lines(lines) if from_end else lines  # in a text it may be a sentence
+    parts = parts_begun(body, asked.action)
+    lines = without_separators(lines) if parts else lines
     last = len(lines) - 1
     used, firsts = _places(lines, taken_up, odd, heads)
+    if from_end and is_chain(asked.action):  # the last is what the others prepared
+        used = [place for place in (last, *entitle(lines, parts), *used) if place >= 0]
     shown = (last, 0, last - 1) if from_end else (0, last, 1, 2)
     return _Lines(body, lines, _under(firsts, used), _under(firsts, (at for at in shown if 0 <= at <= last)), ())
 

@@ -46,7 +46,7 @@ _HINTS = (
 _ERROR = late_re(
     r"^[ \t]{0,8}(?:E[ \t]{1,8}|│ {1,4}|Code output: |(?:#\d{1,4} )?\d{1,5}\.\d{1,3} |==\d{1,9}==)?"  # docker
     r"((?:[A-Za-z_][\w.]{0,120})?[A-Z]\w{0,60}(?:Error|Exception|Failure|Exit|Interrupt)(?: \[ERR_\w{1,60}\])?"
-    r"(?::[^\n]{0,400}|[ \t]*$)"
+    r"(?::[^\n]{0,400}|[ \t]*$)|Exception:[^\n]{0,400}"
     r"|(?:ERROR|Error|error|FATAL|Fatal|fatal|panic|CRITICAL|npm ERR!|error\[E\d+\])"
     r"(?:[:!]| [a-z]{3,12} )[^\n]{1,400}"
     r"|(?:Fatal error|FATAL|ERROR|Error):[ \t]{0,8}(?=\n[ \t]{0,8}\S)"
@@ -142,9 +142,9 @@ def errors(text: str) -> list[str]:
     last = text.rfind(TRACEBACK)
     raised = _RAISED.search(text, last, last + _TRACEBACK_CHARS) if last >= 0 else None
     if raised and raised[1]:  # it may be called otherwise than an error
-        message = shorten(one_line(raised[1]), ERROR_CHARS)
-        if not any(message[:_KNOWN_CHARS] in each for each in found):
-            found.setdefault(message + _raised_at(text, raised.start()), raised.start())
+        known = shorten(one_line(raised[1]), ERROR_CHARS)[:_KNOWN_CHARS]
+        if not any(known in each for each in found):
+            found.setdefault(_error_at(text, raised), raised.start())
     for ending in _SHELL_ERRORS:
         if (at := text.find(ending)) >= 0:
             line = text[text.rfind("\n", 0, at) + 1 : at] + ending

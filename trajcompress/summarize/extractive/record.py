@@ -22,6 +22,7 @@ from trajcompress.outcomes.action.change import CHANGE_CHARS
 from trajcompress.outcomes.asked import Asked
 from trajcompress.outcomes.compact import parse
 from trajcompress.outcomes.outcome import Outcome, Reading
+from trajcompress.outcomes.printed.chained import runs_programs
 from trajcompress.outcomes.printed.screen import is_screen
 from trajcompress.outcomes.records.told_values import closed
 from trajcompress.outcomes.repeated import Repeated
@@ -99,7 +100,7 @@ def _told(steps: Sequence[Step], later: LaterReader, facts: Sequence[str], taken
             if is_screen(reading.text):
                 told.pages = _of_page(reading)
             else:
-                told.in_short = _in_short(reading, outcome)
+                told.in_short = _in_short(reading, outcome) or _end_in_short(reading, outcome)
             if blocks := _blocks(used):
                 told.quoted, told.quotes = _quoted(reading, blocks), sum(blocks.values())
         told.files = _changed_files(action, outcome, opened)
@@ -128,6 +129,16 @@ def _in_short(reading: Reading, outcome: Outcome) -> str:
     short = without_folders(reading.told(_SHORT_SAID_CHARS, most, {}).said, action)
     later = reading.asked.later
     return "" if is_told and told_of(later, short) <= told_of(later, brief) else short
+
+
+def _end_in_short(reading: Reading, outcome: Outcome) -> str:
+    """Say in short how what ran ended, beside how it began; what failed says why, tests how many."""
+    asked, is_short = reading.asked, len(outcome.said) <= _SHORT_SAID_CHARS + _LITTLE_MORE_CHARS
+    if is_short or asked.needed or not runs_programs(asked.action):
+        return ""
+    if outcome.failed or outcome.tests or reading.is_data:
+        return ""
+    return without_folders(reading.told(_SHORT_SAID_CHARS, 0, {}).said, asked.action)
 
 
 def _of_page(reading: Reading) -> tuple[str, ...]:
