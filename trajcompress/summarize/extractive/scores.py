@@ -57,7 +57,9 @@ class Told(Struct):
             return self.label.partition(" ")[0]
         verb, _, rest = action.target.partition(" ")
         on_file = bool(action.files) and verb.isidentifier() and rest.startswith(action.files[0])
-        return f"{action.name}{COMMAND}{verb}" if on_file else action.name
+        through = action.through
+        name = f"{through}{COMMAND}{action.name.removeprefix(through).strip()}" if through else action.name
+        return f"{name}{COMMAND}{verb}" if on_file else name
 
 
 def scores(told: Sequence[Told], turns: int) -> Iterator[tuple[float, float, bool]]:
