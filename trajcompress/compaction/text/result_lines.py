@@ -98,7 +98,7 @@ class ResultLines:
             for match in match_results(turns)
             if match.call and (turns[match.call[0]].calls or match.by == "name")
         }
-        self._known = calls_of(turns)
+        self._known = calls_of(turns, clean)
         places = {index: result_texts(turns[index]) for index in range(middle.start, len(turns))}
         self._newest = {text: (index, number) for index, texts in places.items() for number, text in enumerate(texts)}
         # It reads none before it is asked, so what it reads from must not hold it: a row would stay until cycles are
