@@ -15,6 +15,7 @@ from trajcompress.processes.late_patterns import late_re
 _LEAST_WITH_END = 40  # characters of a label
 _MOST_QUOTED = 8  # are shortened
 _LEAST_QUOTED = 20  # characters that stay of what is quoted
+_AND_MORE = f" {OPEN}"
 _LAST_SHARE, _FIRST_SHARE = 0.4, 0.6
 _QUERY = late_re(r"[A-Z]{4,10}\s")
 _SEPARATOR = late_re(r" ?(?:;|&&|\|\|?) ")
@@ -24,6 +25,7 @@ _TRIMMING = late_re(
 )
 _MARKS = late_re(r"…(?: …){1,4}(?![/\\])")  # of one gap; the last may stand for the folders of a file
 _PATH = late_re(r"[\"'`][^\s/|]{0,200}/[^\s|]{1,400}\Z")
+_FLAG = late_re(r" -{1,2}\w[\w-]{0,40}\Z")
 _PART = late_re(r"[/?&=#](?=\w[^/?&=#]{2})")  # of an address or a path
 
 
@@ -35,13 +37,14 @@ def cut_command(text: str, limit: int) -> str:
     """
     if len(text) <= limit:
         return text
+    text = _without_trimmings(text, limit)
     if limit < _LEAST_WITH_END:
-        return closed(shorten(text, limit - 1))
-    text = _with_short_quotes(_without_trimmings(text, limit), limit)
-    if len(text) <= limit:
-        return text
-    parts = [text] if _QUERY.match(text) else _parts(text)
-    cut = _cut_one(text, limit) if len(parts) == 1 else _cut_several(parts, limit)
+        body = text.rstrip(_AND_MORE)
+        cut = _cut_one(text, limit) if body == text else _cut_one(body, limit - len(_AND_MORE)) + _AND_MORE
+    else:
+        text = _with_short_quotes(text, limit)
+        parts = [text] if _QUERY.match(text) or len(text) <= limit else _parts(text)
+        cut = _cut_one(text, limit) if len(parts) == 1 else _cut_several(parts, limit)
     return _MARKS.sub(OPEN, cut.replace(f"{OPEN}/{OPEN}", OPEN))
 
 
@@ -50,7 +53,7 @@ def _without_trimmings(text: str, limit: int) -> str:
     for found in reversed([*_TRIMMING.finditer(text)]):
         if len(text) <= limit:
             break
-        text = f"{text[: found.start()]} {OPEN}{text[found.end() :]}" if len(found[0]) > len(OPEN) + 1 else text
+        text = f"{text[: found.start()]}{_AND_MORE}{text[found.end() :]}" if len(found[0]) > len(_AND_MORE) else text
     return text
 
 
@@ -100,12 +103,16 @@ def _cut_one(text: str, limit: int) -> str:
     head = closed(begins)
     room = max(limit - len(head) - 1, 0)
     last = text.rfind(" ") + 1
-    ends = "" if open_quote(text[:last]) else _end_of_word(text[last:], room - 1)
+    ends = "" if limit < _LEAST_WITH_END or open_quote(text[:last]) else _end_of_word(text[last:], room - 1)
     if ends and len(begins) > last + 1:  # it is cut in that word
         return f"{begins}{ends}{open_quote(begins)}"
     if ends:
         return f"{head.removesuffix(OPEN).rstrip()} {OPEN}{ends}"
     start = text.find(" ", len(text) - room)
+    if (flag := _FLAG.search(text, 0, max(start, 0))) and flag.start() >= len(
+        begins
+    ) - 1:  # which goes with its value
+        start = text.find(" ", start + 1) if " " in text[start + 1 :] else start
     if start >= 0 and (quote := open_quote(text[:start])):  # the rest of what is quoted says nothing
         start = text.find(quote, start) + 1 or -1
     tail = text[start:].rstrip() if start >= 0 else ""
