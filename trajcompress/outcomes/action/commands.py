@@ -15,6 +15,7 @@ from trajcompress.processes.late_patterns import late_re
 _LEAST_WITH_END = 40  # characters of a label
 _MOST_QUOTED = 8  # are shortened
 _LEAST_QUOTED = 20  # characters that stay of what is quoted
+_QUOTES = tuple(QUOTES)
 _AND_MORE = f" {OPEN}"
 _LAST_SHARE, _FIRST_SHARE = 0.4, 0.6
 _QUERY = late_re(r"[A-Z]{4,10}\s")
@@ -99,7 +100,7 @@ def _cut_one(text: str, limit: int) -> str:
     """Cut one command in its middle, as commands differ at their ends; words stay whole where they can."""
     if len(text) <= limit:
         return text
-    begins = shorten(text, int(limit * _FIRST_SHARE))
+    begins = _begin(text, int(limit * _FIRST_SHARE))
     head = closed(begins)
     room = max(limit - len(head) - 1, 0)
     last = text.rfind(" ") + 1
@@ -109,16 +110,26 @@ def _cut_one(text: str, limit: int) -> str:
     if ends:
         return f"{head.removesuffix(OPEN).rstrip()} {OPEN}{ends}"
     start = text.find(" ", len(text) - room)
-    if (flag := _FLAG.search(text, 0, max(start, 0))) and flag.start() >= len(
-        begins
-    ) - 1:  # which goes with its value
-        start = text.find(" ", start + 1) if " " in text[start + 1 :] else start
+    flag = _FLAG.search(text, 0, max(start, 0))
+    if flag and flag.end() >= len(begins) and " " in text[start + 1 :]:  # its value says nothing without it
+        start = text.find(" ", start + 1)
     if start >= 0 and (quote := open_quote(text[:start])):  # the rest of what is quoted says nothing
         start = text.find(quote, start) + 1 or -1
     tail = text[start:].rstrip() if start >= 0 else ""
     if not any(map(str.isalnum, tail)):
-        return closed(shorten(text, limit - 1))
+        return closed(_begin(text, limit - 1))
     return f"{head}{tail}" if _meet(text, begins, start) else f"{head} {OPEN}{tail}"
+
+
+def _begin(text: str, limit: int) -> str:
+    """Return the first words of a command; rather half of what is quoted than nothing of it."""
+    said = shorten(text, limit)
+    bare = said.removesuffix(OPEN)
+    return (
+        text[: limit - 1].rstrip("\\") + OPEN
+        if bare != said and bare.endswith(_QUOTES) and open_quote(bare)
+        else said
+    )
 
 
 def _meet(text: str, begins: str, start: int) -> bool:
