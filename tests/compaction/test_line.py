@@ -198,6 +198,14 @@ def test_a_line_holds_no_secret_and_no_half_of_one():
         assert not any(key[at : at + 12] in turn.text for at in range(4, len(key) - 12))
 
 
+def test_half_a_call_is_not_taken_for_one_that_holds_a_secret():
+    code = 'answer = apis.notes.login("' + "a.long.name@" + 'example.org", "hu45nterX22")\nprint(answer)'
+    turns = read([ASK, call("python", code=code), result(text="ok\n" * 200), END]).turns
+    line = prune(turns, prune_steps(ResultLines(turns, Region(1, 3)))).turns[2].text
+    assert 'login("a.long.name@example.org"' in line
+    assert "hu45nterX22" not in line
+
+
 MORE = FAILED_CHARS  # for the reason of an error, and what is used beside it
 
 

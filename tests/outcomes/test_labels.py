@@ -7,7 +7,8 @@ import json
 import pytest
 
 from trajcompress.outcomes.action.actions import describe
-from trajcompress.outcomes.action.labels import closed, cut_label, named
+from trajcompress.outcomes.action.labels import cut_label, named
+from trajcompress.outcomes.action.quotes import closed
 from trajcompress.outcomes.action.usual import usual_arguments
 from trajcompress.outcomes.steps import action_of, calls_of, label_of
 from trajcompress.transcript.trajectory import ToolCall, Turn
@@ -74,8 +75,32 @@ def test_no_end_of_a_quote_stands_without_its_beginning():
         'grep -rn "a long pattern that someone looked for in all files" --include="*.py" src/thing.py | head -20'
     )
     label = _label("bash", {"command": command})
-    assert label.count('"') == 2
-    assert label.endswith("thing.py | head -20")
+    assert label == 'grep -rn "a long pattern that someone…" --include="*.py" …/thing.py …'
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (
+            r'grep -n "alpha\|beta\|gamma\|delta\|epsilon" -ri tests/*.py setup.cfg 2>/dev/null | head -50',
+            r'grep -n "alpha\|beta\|gamma\|delta\|…" -ri tests/*.py setup.cfg …',
+        ),
+        (
+            'make install --dry-run-of-all 2>&1 | head -20; echo "---"; python3 -c "import os" 2>&1 | tail -30',
+            'make install --dry-run-of-all …; echo "---"; python3 -c "import os" …',
+        ),
+        (
+            "ls -la; cat package.json; node --version; npm ls -g --depth=0; which playwright; pip3 show playwright",
+            "ls -la; cat package.json; node --version …; pip3 show playwright",
+        ),
+        (
+            "pytest -q tests/outcomes tests/compaction tests/summarize tests/transcript tests/facts -k 'not slow'",
+            "pytest -q tests/outcomes tests/compaction… tests/facts -k 'not slow'",
+        ),
+    ],
+)
+def test_what_is_left_out_of_a_command_has_a_mark_in_its_place(command, said):
+    assert _label("bash", {"command": command}) == said
 
 
 def test_an_apostrophe_opens_no_quote():
@@ -182,7 +207,8 @@ def test_what_a_single_tool_is_always_given_is_what_it_does(tool, data, said):
     read = [("read", {"page": n}) for n in range(3)]
     labels = labels_of([*read, *((tool, {**data, "target": f"t{n}"}) for n in range(9)), ("other", data)])
     assert all(said in label for label in labels[3:-1])
-    assert labels[-1] == f"other {said.partition('=')[2]}", "one call of another makes it no more usual"
+    alone = said if data == {"on": False} else said.partition("=")[2]
+    assert labels[-1] == f"other {alone}", "one call of another makes it no more usual"
 
 
 @pytest.mark.parametrize("on", [True, "true", 1])

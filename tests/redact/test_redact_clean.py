@@ -28,6 +28,8 @@ api_key: str
 def connect(user: str, password: str = None, token: Optional[str] = None) -> None:
 client = OpenAI(api_key=api_key, token=token2)
 login(user, password=password1)
+login(username="someone@example.org", remember=True)
+login("someone@example.org", …)
 password=self.password1, token=cfg.token1
 OPENAI_API_KEY=<YOUR_API_KEY>
 OPENAI_API_KEY=sk-...

@@ -97,3 +97,9 @@ def test_the_files_that_were_changed_are_named_before_edits_are_told_each():
     text = extract(ask(region, budget=150))
     assert section(text, "Files changed").count("(5 times)") == 6
     assert " × str_replace" in section(text, "Steps")
+
+
+def test_steps_that_are_left_out_are_counted_by_the_whole_name_of_their_tool():
+    asked = [(call(n, "Relational DB", query=f"SELECT {n}"), result(n, f"row {n} " * 30)) for n in range(20)]
+    steps = section(extract(ask([turn for step in asked for turn in step], budget=100)), "Steps")
+    assert " × Relational DB\n" in f"{steps}\n"

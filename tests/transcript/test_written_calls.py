@@ -173,3 +173,14 @@ def test_what_begins_with_the_same_label_turn_after_turn_is_output():
     read = read_observations(_row("Output:\n```\n", ["1\n```", "2\n```", "3\n```"]))
     assert [index for index, turn in enumerate(read) if turn.answers] == [2, 4, 6]
     assert not any(turn.answers for turn in read_observations(_row("Output:\n", ["1", "thanks, and the other?"])))
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [("Action", "Action Input"), ("Action", "Action input"), ("ACTION", "ACTION INPUT"), ("action", "action_input")],
+)
+def test_an_input_is_read_however_its_label_is_written(labels):
+    action, given = labels
+    acted = find_actions(f"Thought: I ask.\n{action}: Relational DB\n{given}: goods below 10")
+    assert acted is not None
+    assert [(call.name, call.arguments) for call in acted.calls] == [("Relational DB", "goods below 10")]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from trajcompress.formats.rewrite import result_texts
-from trajcompress.outcomes.action.actions import SHELLS, TARGET_CHARS, Action, describe, together
+from trajcompress.outcomes.action.actions import SCAN_CHARS, SHELLS, TARGET_CHARS, Action, describe, together
 from trajcompress.outcomes.action.apart import NOTHING_APART, Apart, arguments_apart
 from trajcompress.outcomes.action.change import whole_text, written_anew
 from trajcompress.outcomes.action.labels import cut_label
@@ -116,22 +116,24 @@ def _results_in(turn: Turn) -> Sequence[str | None]:
 class Calls(Struct, frozen=True):
     """What is known of the calls of some turns: arguments that most have, and those that tell each from others.
 
-    ``described`` are those that were asked for, by their names and arguments.
+    ``described`` are those that were asked for, by their names and arguments. ``clean`` takes secrets out of a call
+    before anything of it is cut: half of one is not known for one, and half a call may look like one.
     """
 
     usual: Usual = NOTHING_USUAL
     apart: Apart = NOTHING_APART
+    clean: Callable[[str], str] = str
     described: dict[tuple[str, str], Action] = field(default_factory=dict)
 
 
-def calls_of(turns: Iterable[Turn]) -> Calls:
-    """Read the calls of some turns."""
-    return _read_calls(tuple((call.name, call.arguments) for turn in turns for call in turn.calls))
+def calls_of(turns: Iterable[Turn], clean: Callable[[str], str] = str) -> Calls:
+    """Read the calls of some turns; ``clean`` takes secrets out of what is said of them, where they have any."""
+    return _read_calls(tuple((call.name, call.arguments) for turn in turns for call in turn.calls), clean)
 
 
 @lru_cache(maxsize=4)  # a row's are asked for by whoever makes lines of it
-def _read_calls(calls: tuple[tuple[str, str], ...]) -> Calls:
-    return Calls(usual_arguments(calls), arguments_apart(calls))
+def _read_calls(calls: tuple[tuple[str, str], ...], clean: Callable[[str], str]) -> Calls:
+    return Calls(usual_arguments(calls), arguments_apart(calls), clean)
 
 
 def action_of(turn: Turn, number: int, calls: Calls | None = None) -> Action:
@@ -139,9 +141,10 @@ def action_of(turn: Turn, number: int, calls: Calls | None = None) -> Action:
 
     Several in one text have one answer, so they are one action.
     """
-    if not turn.calls:
-        return Action("", shorten(one_line(turn.text[: TARGET_CHARS * 2]), TARGET_CHARS), "run", in_words=True)
     calls = calls or Calls()
+    if not turn.calls:
+        said = calls.clean(turn.text[:SCAN_CHARS])[: TARGET_CHARS * 2]
+        return Action("", shorten(one_line(said), TARGET_CHARS), "run", in_words=True)
     if turn.in_text and len(turn.calls) > 1:
         return together([_action_of(call, calls) for call in turn.calls[:_MOST_TOGETHER]], len(turn.calls))
     return _action_of(turn.calls[number], calls)
@@ -157,7 +160,8 @@ def _action_of(call: ToolCall, calls: Calls) -> Action:
 def _describe(call: ToolCall, calls: Calls) -> Action:
     if not call.name and (acted := find_actions(call.arguments)) and acted.calls:  # another form, in tags of a call
         call = call if " " in acted.calls[0].name else acted.calls[0]
-    return describe(call.name, parse(call.arguments), calls.usual, calls.apart.get(call.arguments, frozenset()))
+    given = parse(calls.clean(call.arguments))
+    return describe(call.name, given, calls.usual, calls.apart.get(call.arguments, frozenset()))
 
 
 def label_of(
@@ -194,9 +198,15 @@ def label_of(
 def without_folders(text: str, action: Action | None) -> str:
     """Name files that an action is about by their names alone, once its own turn or label has said where they are."""
     for path in action.files if action else ():
-        folder, slash, name = path.rpartition("/")
-        text = text.replace(path, f"…/{name}") if slash and len(folder) > 1 else text
+        name = file_name(path)
+        folder = path[: len(path) - len(name)]
+        text = text.replace(path, f"…{folder[-1]}{name}") if len(folder) > 2 else text  # noqa: PLR2004 - as short
     return text
+
+
+def file_name(path: str) -> str:
+    """Return the name of a file without its folders, which Windows divides in its own way."""
+    return path[max(path.rfind("/"), path.rfind("\\")) + 1 :]
 
 
 def written(label: str, outcome: Outcome | None) -> str:

@@ -143,7 +143,7 @@ def _repeated(state: State, observed: Sequence[int], policy: Policy) -> dict[int
         return {}
     calls = {match.result[0]: match.call for match in match_results(turns) if match.call}
     found = {index: first for index, first in found.items() if index in calls and first in calls}
-    known = calls_of(turns)
+    known = calls_of(turns, clean)
 
     @cache  # the same calls give the same results
     def reading(text: str, action: Action | None, needed: Sequence[str]) -> Reading:

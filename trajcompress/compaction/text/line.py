@@ -76,7 +76,7 @@ def result_line(
     size = _size(whole or result.text, briefly=shortest and bool(said))
     ends = f"{SAYS}{said.rstrip(';')}; {size}]" if said else f": {size}]"
     room = max(LINE_CHARS - len(ends) - 1, LABEL_CHARS)
-    return f"[{_label(action, name, min(room, label_chars), clean)}{ends}"
+    return f"[{_label(action, name, min(room, label_chars))}{ends}"
 
 
 def bare_line(result: Reading, name: str | None, clean: Clean = without_secrets, *, whole: str | None = None) -> str:
@@ -91,7 +91,7 @@ def bare_line(result: Reading, name: str | None, clean: Clean = without_secrets,
     said = _plain(without_folders(outcome.said, action), most, clean)
     said += _with(needed, said)
     ends = f"{SAYS}{said.rstrip('; …')}{_CUT}" if said else f": {_size(whole or result.text)}]"
-    return f"[{_label(action, name, _BARE_LABEL_CHARS, clean)}{ends}"
+    return f"[{_label(action, name, _BARE_LABEL_CHARS)}{ends}"
 
 
 def bare_repeat(line: str) -> str:
@@ -123,7 +123,7 @@ def repeat_line(
         is_same: whether the very same call gave it.
         whole: the result with its secrets, whose size is told.
     """
-    label, before = (_label(each, name, LABEL_CHARS, clean) for each in (result.asked.action, earlier))
+    label, before = (_label(each, name, LABEL_CHARS) for each in (result.asked.action, earlier))
     outcome = result.told(_SHORTEST_CHARS, _SHORTEST_CHARS, {})
     of = "this call gave" if is_same else "a call like this gave" if before == label else f"{before} gave"
     of = "the call before" if when == "just" else f"{of} {'the time before' if when == 'last' else 'before'}"
@@ -148,15 +148,16 @@ def is_line(text: str) -> bool:
     return is_cleared_line(text)
 
 
-def _label(action: Action | None, name: str | None, limit: int, clean: Clean) -> str:
+def _label(action: Action | None, name: str | None, limit: int) -> str:
     """Name an observation by its call, else by the tool that the row names, else not at all.
 
-    Where a file is, and what an edit brings in, stands in the turn of the call, which stays.
+    Where a file is, and what an edit brings in, stands in the turn of the call, which stays. Its secrets went before
+    it was described: half a call may look as if it had one.
     """
     action = replace(action, change="") if action and action.change else action
     label = label_of(action, name or "", limit)
     label = without_folders(label, action) if len(label) > LABEL_CHARS else label
-    return _plain(label, limit, clean) or "tool result"
+    return _plain(label, limit, str) or "tool result"
 
 
 def _plain(text: str, limit: int, clean: Clean) -> str:

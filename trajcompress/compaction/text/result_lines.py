@@ -106,7 +106,7 @@ class ResultLines:
 
     @cached_property
     def _known(self) -> Calls:
-        return calls_of(self.turns)
+        return calls_of(self.turns, self._clean)
 
     @cached_property
     def _places(self) -> dict[int, Sequence[str]]:

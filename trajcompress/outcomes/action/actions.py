@@ -19,7 +19,10 @@ from trajcompress.outcomes.action.change import (
     is_diff,
     told_lines,
 )
-from trajcompress.outcomes.action.labels import closed, named
+from trajcompress.outcomes.action.commands import cut_command
+from trajcompress.outcomes.action.labels import named
+from trajcompress.outcomes.action.quotes import closed
+from trajcompress.outcomes.action.scripts import called_in, told_call
 from trajcompress.outcomes.action.usual import NOTHING_USUAL, Usual, own_arguments
 from trajcompress.outcomes.compact import compact, parse
 from trajcompress.outcomes.text import one_line, shorten
@@ -29,6 +32,7 @@ Kind = Literal["change", "run", "read", "idle"]
 
 TARGET_CHARS = 140
 SCAN_CHARS = 2_000
+_ROOMY_CHARS = 50  # of code, which have room in any label
 
 SHELLS = frozenset(
     (  # noqa: SIM905 - a literal of strings would fill a screen
@@ -40,8 +44,10 @@ SHELLS = frozenset(
 
 _PATH_KEYS = ("path", "file_path", "filepath", "file", "filename", "file_name", "target_file", "absolute_path")
 _TEXT_KEYS = ("command", "cmd", "code", "script")
+_WAIT_KEYS = ("duration", "seconds", "timeout", "wait")
 _FROM_KEYS = ("start_line", "startline", "line_start", "start", "from_line", "offset")
 _TO_KEYS = ("end_line", "endline", "line_end", "end", "to_line")
+_COUNT_KEYS = frozenset({"limit", "num_lines", "line_count", "max_lines"})
 _BULK_KEYS = frozenset((*EDIT_KEYS, *_PATH_KEYS, *_FROM_KEYS, *_TO_KEYS, "view_range"))
 
 _CHANGE = late_re(
@@ -80,7 +86,6 @@ _TAKES_BACK = late_re(
     r"\bgit (checkout|restore|stash(?! (?:pop|apply|list|show|drop))|reset --hard)\b([^\n;&|]{0,300})"
 )
 _CD = late_re(r"^cd [^\s;&|]{1,300}[ \t]{0,4}(?:\s{0,4}(?:&&|;)|\n)\s{0,4}(?=\S)")
-_SCRIPTS = frozenset({"python", "py", "python3", "ipython", "javascript", "js", "ruby", "r", "java"})
 # With a slash from the root, or with an extension; never a plain word.
 _FILE = late_re(
     r"(?<![\w./~@+:$-])(?:~?/(?:[\w.@+-]{1,80}/){1,16}[\w.@+-]{1,80}"
@@ -97,7 +102,8 @@ class Action(Struct, frozen=True):
 
     ``span`` are lines read, ``change`` the lines that an edit brings in. ``changes`` are the files that it changes
     if it succeeds, for certain; ``edits_open_file``: that is the one which an editor shows. ``beside`` are arguments
-    that most calls have. ``in_words``: no call was read, so it is all that was said, as to another agent.
+    that most calls have. ``in_words``: no call was read, so it is all that was said, as to another agent. ``through``
+    is the tool with which the name begins where that calls others.
     """
 
     name: str
@@ -110,6 +116,7 @@ class Action(Struct, frozen=True):
     edits_open_file: bool = False
     beside: str = ""
     in_words: bool = False
+    through: str = ""
 
 
 def describe(name: str, data: Any, usual: Usual = NOTHING_USUAL, apart: Collection[str] = frozenset()) -> Action:
@@ -124,19 +131,21 @@ def describe(name: str, data: Any, usual: Usual = NOTHING_USUAL, apart: Collecti
     name = shorten(one_line(name), 60)
     if not isinstance(data, dict):
         if isinstance(data, str) and name.lower() in SHELLS:
-            return replace(command("", data), name=name)
+            return replace(command(data), name=name)
         target = shorten(one_line(compact(data, TARGET_CHARS)), TARGET_CHARS)
         return Action(name, target, _kind(name), files_in(target))
     inner, given = inner_call(data)
     if inner:  # a tool that calls tools
-        return describe(f"{name} {inner}", given, usual, apart)
+        return replace(describe(f"{name} {inner}", given, usual, apart), through=name)
     path = _first(data, _PATH_KEYS)
     text = _first(data, _TEXT_KEYS) or _vector(data)
     if path is not None:
         return _on_file(name, data, one_line(path), text, (usual, apart))
-    if text is not None:
-        return replace(command("python" if "\n" in text and "code" in data else "", text), name=name)
-    target, beside = _arguments(data, usual if name else NOTHING_USUAL, apart)  # else one may be the tool
+    if text is not None or "keystrokes" in data:
+        return replace(_run(data, text, apart), name=name)
+    is_tool = bool(name) and name.lower() not in SHELLS
+    known = usual if name else NOTHING_USUAL  # else one may be the tool
+    target, beside = _arguments(data, known, apart, alone=is_tool)
     return Action(name, target, _kind(name), files_in(target), beside=beside)
 
 
@@ -163,11 +172,13 @@ def together(actions: Sequence[Action], number: int) -> Action:
     return Action(first.name if alike else "", target, kind, files)
 
 
-def _arguments(data: dict[str, Any], usual: Usual, apart: Collection[str]) -> tuple[str, str]:
-    """Name the arguments that are a call's own, and those that are usual."""
+def _arguments(data: dict[str, Any], usual: Usual, apart: Collection[str], *, alone: bool) -> tuple[str, str]:
+    """Name the arguments that are a call's own, and those that are usual; a number may stand ``alone``."""
     own = own_arguments(data, usual)
     others = {key: value for key, value in data.items() if key not in own}
-    return named(own, TARGET_CHARS, keyed=bool(others), first=apart), named(others, TARGET_CHARS, keyed=True)
+    unclear = bool if alone else int | float
+    keyed = bool(others) or all(isinstance(value, unclear) for value in own.values())
+    return named(own, TARGET_CHARS, keyed=keyed, first=apart), named(others, TARGET_CHARS, keyed=True)
 
 
 def _on_file(
@@ -175,26 +186,52 @@ def _on_file(
 ) -> Action:
     """Describe a call of a tool that works on a file."""
     verb = one_line(text) if text is not None and one_line(text).isidentifier() else ""
-    rest = {key: value for key, value in data.items() if key not in _BULK_KEYS and value != text}
-    arguments, beside = _arguments(rest, *known)
+    span = _span(data)
+    said = _BULK_KEYS | _COUNT_KEYS if span else _BULK_KEYS
+    rest = {key: value for key, value in data.items() if key not in said and value != text and not _is_off(value)}
+    arguments, beside = _arguments(rest, *known, alone=False)
     target = " ".join(part for part in (verb, path, arguments) if part)
     kind = _kind(verb or name)
-    is_file = "/" in path or "." in path
+    is_file = any(sign in path for sign in "/.\\")
     change = brought_in(data) if kind == "change" else ""
     changes = (path,) if kind == "change" and is_file and (change or verb or _WRITES.search(name)) else ()
     files = (path,) if is_file else ()
-    return Action(
-        name, shorten(one_line(target), TARGET_CHARS), kind, files, _span(data), change, changes, beside=beside
-    )
+    return Action(name, shorten(one_line(target), TARGET_CHARS), kind, files, span, change, changes, beside=beside)
 
 
-def command(language: str, text: str) -> Action:
-    """Describe a shell command, an editor command, a query or a script."""
+def _run(data: dict[str, Any], text: str | None, apart: Collection[str]) -> Action:
+    """Describe what a shell or an interpreter is given, or what is typed into a terminal."""
+    if text is None:
+        return _typed(data)
+    return _script(text, apart) if "code" in data else command(text)
+
+
+def _script(text: str, apart: Collection[str]) -> Action:
+    """Describe code, which may be a command, by its first lines or, where they have no room, by what it calls."""
+    body = text.strip()[:SCAN_CHARS]
+    called = called_in(text)
+    if called is None and "\n" not in text:
+        return command(text)
+    told = told_lines(body.splitlines(), GIST_CHARS)
+    if called and (len(told) > _ROOMY_CHARS or told.endswith((" line)", " lines)"))):
+        told = told_call(called, GIST_CHARS, apart)
+    return Action("", told, "run", files_in(body))
+
+
+def _typed(data: dict[str, Any]) -> Action:
+    """Describe what is typed into a terminal; where that is nothing, how long is waited."""
+    keys = str(data["keystrokes"])
+    if keys.strip():
+        return command(keys)
+    seconds = next((data[key] for key in _WAIT_KEYS if isinstance(data.get(key), int | float)), None)
+    return Action("", "wait" if seconds is None else f"wait {seconds:g} s", "idle")
+
+
+def command(text: str) -> Action:
+    """Describe a shell command, an editor command or a query."""
     body = _CD.sub("", text.strip()[:SCAN_CHARS])
     first, _, rest = body.partition("\n")
     redirecting = _redirecting(first)
-    if language.lower() in _SCRIPTS:
-        return Action(language.lower(), told_lines(body.splitlines(), GIST_CHARS), "run", files_in(body))
     kind: Kind = "run"
     if _SHELL_CHANGE.search(redirecting):
         kind = "change"
@@ -218,7 +255,7 @@ def command(language: str, text: str) -> Action:
     first = "; ".join((first, *filter(None, map(one_line, behind.splitlines()))))  # whose output came last
     return Action(
         "",
-        closed(shorten(one_line(first), TARGET_CHARS)) if len(first) > TARGET_CHARS else one_line(first),
+        cut_command(one_line(first), TARGET_CHARS),
         kind,
         files_in(first),
         change=change,
@@ -273,7 +310,12 @@ def _vector(data: dict[str, Any]) -> str | None:
     return str(words[-1]) if _OF_SHELL.fullmatch(" ".join(words[:-1]).rpartition("/")[2]) else " ".join(words)
 
 
-def _number(data: dict[str, Any], keys: tuple[str, ...]) -> int | None:
+def _is_off(value: Any) -> bool:
+    """Whether an argument leaves something out, as most calls do: it is nothing that a call is about."""
+    return value is False or (isinstance(value, str) and value.lower() == "false")
+
+
+def _number(data: dict[str, Any], keys: Collection[str]) -> int | None:
     for key in keys:
         if key in data and isinstance(value := data[key], int):
             return value
@@ -299,5 +341,8 @@ def _span(data: dict[str, Any]) -> str:
     start = _number(data, _FROM_KEYS)
     if start is None:
         return ""
-    end = _number(data, _TO_KEYS)
+    end, count = _number(data, _TO_KEYS), _number(data, _COUNT_KEYS)
+    if end is None and count and count > 0:
+        start = max(start, 1)
+        end = start + count - 1
     return f"{start}-{end}" if end is not None else f"{start}-"

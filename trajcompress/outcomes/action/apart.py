@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
+from trajcompress.outcomes.action.scripts import called_in
 from trajcompress.outcomes.compact import parse
 
 Apart: TypeAlias = Mapping[str, frozenset[str]]
@@ -34,7 +35,7 @@ def arguments_apart(calls: Iterable[tuple[str, str]]) -> Apart:
     for tool, written in calls:
         data = parse(written) if written[:1] == "{" and len(written) <= _READ_CHARS else None
         if isinstance(data, dict):
-            inner, arguments = inner_call(data)
+            inner, arguments = _made(data)
             given.setdefault((tool, inner), {})[written] = {key: str(value) for key, value in arguments.items()}
     apart: dict[str, frozenset[str]] = {}
     for of_tool in given.values():
@@ -55,6 +56,13 @@ def inner_call(data: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         return "", data
     inputs = (opened(data.get(key)) for key in _INNER_KEYS)
     return inner, next((each for each in inputs if isinstance(each, dict)), {})
+
+
+def _made(data: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return what a call calls and with what: a tool that calls others, or code that calls something."""
+    code = data.get("code")
+    called = called_in(code) if isinstance(code, str) else None
+    return (called.callee, called.arguments()) if called else inner_call(data)
 
 
 def opened(value: Any) -> Any:

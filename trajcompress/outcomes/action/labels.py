@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+from trajcompress.outcomes.action.commands import cut_command
+from trajcompress.outcomes.action.quotes import OPEN, closed
 from trajcompress.outcomes.compact import compact, parse
 from trajcompress.outcomes.text import one_line, shorten
 from trajcompress.processes.late_patterns import late_re
@@ -13,13 +15,15 @@ _VALUE_CHARS = 60
 _KEY_CHARS = 42
 _SHORT_CHARS, _PROSE_CHARS = 70, 120  # what an agent is asked in words differs in its second half
 _ROOMY_CHARS = 50  # of arguments, which have room in any label
-_OPEN = "…"
 _PAIR = late_re(r",(?= …| [\w.-]{1,40}=)")
+_CALL = late_re(r"(?:[\w-]{1,40} )?((?:\w{1,40}\.){0,8}?)(\w{1,40}\.)?\w{1,60}\(")
+_CALLEE_SHARE = 0.55
+_CLOSING_CHARS = 3  # quote and brackets
+_LINES, _LINES_CHARS = late_re(r" \(\+\d{1,6} lines?\)\Z"), 20
 _PROSE = late_re(r"[A-Z][a-z']{1,20} (?:[a-z]{1,20}|'|\w+-\w)")
-_PART = late_re(r"[/?&=#](?=\w[^/?&=#]{2})")  # of an address or a path
-_QUOTES = "\"'`"
+_TELLING = frozenset({"query", "sql", "code", "command", "cmd", "path", "file", "url"})
+"""Arguments that say more of a call than others do."""
 _LEAST_WITH_END = 40  # characters of a label
-_QUOTE = late_re(r"\\.|[\"'`]")
 
 
 def named(data: Any, limit: int, *, keyed: bool = False, first: Collection[str] = frozenset()) -> str:
@@ -61,11 +65,17 @@ def _said(data: Any, limit: int, *, keyed: bool, first: Collection[str]) -> str 
     told = sorted((*plain.items(), *lists.items()), key=_is_long)
     pairs = [_pair(*each) for each in told]
     if sum(map(len, pairs)) > _ROOMY_CHARS:
-        pairs = [_pair(*each) for each in sorted(told, key=lambda each: each[0] not in first)]
+        told.sort(key=lambda each: (each[0] not in first, not _tells(*each)))
+        pairs = [_pair(*each) for each in told]
     while len(pairs) > 1 and sum(map(len, pairs)) + 2 * len(pairs) > limit:
         pairs.pop()
-    more = [_OPEN] if len(pairs) < len(data) else []
+    more = [OPEN] if len(pairs) < len(data) else []
     return shorten(", ".join((*pairs, *more)), limit)
+
+
+def _tells(key: str, value: Any) -> bool:
+    """Whether an argument says what a call is about; data in the place of an address is no address."""
+    return key in _TELLING and not str(value).startswith("data:")
 
 
 def _names(values: list[Any]) -> str:
@@ -99,62 +109,34 @@ def cut_label(label: str, limit: int, *, command: bool) -> str:
     if command and _PROSE.match(label):
         return shorten(label, max(limit, _PROSE_CHARS) if limit > _SHORT_CHARS else limit)
     if command:
-        return _cut_command(label, limit)
+        return cut_command(label, limit)
+    lines = _LINES.search(label, max(len(label) - _LINES_CHARS, 0)) if limit >= _LEAST_WITH_END else None
+    body, more = (label[: lines.start()], lines[0]) if lines else (label, "")
+    if call := _CALL.match(body):
+        more = more if limit > _SHORT_CHARS else f" {OPEN}" if more else ""
+        return _cut_call(body, limit - len(more), call[1], call[2] or "") + more
+    return _cut_arguments(body, limit - len(more)) + more
+
+
+def _cut_call(call: str, limit: int, of: str, part: str) -> str:
+    """Cut a call as code writes it: what it is a part of goes first, then arguments; its bracket is closed."""
+    if len(call) > limit:
+        call = call.replace(of, OPEN, 1) if of else call
+        call = call.replace(f"{OPEN}{part}", OPEN, 1) if call.find("(") > limit * _CALLEE_SHARE else call
+    if len(call) <= limit:
+        return call
+    cut = closed(_cut_arguments(call, limit - _CLOSING_CHARS))
+    return cut + ")" * min(max(cut.count("(") - cut.count(")"), 0), _CLOSING_CHARS - 1)
+
+
+def _cut_arguments(label: str, limit: int) -> str:
+    if len(label) <= limit:
+        return label
     pairs = _PAIR.finditer(label, 0, limit + _KEY_CHARS)
     at = max((pair.start() for pair in pairs if pair.end() + 2 <= limit), default=0)
     if at > limit // 3:
-        return f"{label[:at].removesuffix(f', {_OPEN}')}, {_OPEN}"
+        return f"{label[:at].removesuffix(f', {OPEN}')}, {OPEN}"
     words = shorten(label, limit)
-    if len(words) <= limit // 2 or words.endswith(f"/{_OPEN}"):  # rather half a name than none
-        return label[: limit - 1] + _OPEN
-    return f"{words[:-2]} {_OPEN}" if words.endswith(f",{_OPEN}") else words
-
-
-def _cut_command(text: str, limit: int) -> str:
-    begins = shorten(text, limit * 3 // 5)
-    head = closed(begins)
-    room = max(limit - len(head), 0)
-    last = text.rfind(" ") + 1
-    ends = "" if limit < _LEAST_WITH_END or _open_quote(text[:last]) else _end_of_word(text[last:], room - 2)
-    if ends and len(begins) > last + 1:  # it is cut in that word
-        return f"{begins}{ends}{_open_quote(begins)}"
-    if ends:
-        return f"{head.removesuffix(_OPEN).rstrip()} {_OPEN}{ends}"
-    start = text.find(" ", len(text) - room)
-    if start >= 0 and (quote := _open_quote(text[:start])):  # the rest of what is quoted says nothing
-        start = text.find(quote, start) + 1 or -1
-    tail = text[start:].rstrip() if start >= 0 else ""
-    if any(map(str.isalnum, tail)):
-        return f"{head}{'' if head.endswith(_OPEN) or tail[:1] == ' ' else ' '}{tail}"
-    return closed(shorten(text, limit - 1))
-
-
-def _end_of_word(word: str, room: int) -> str:
-    """Return the last parts of an address or a path that has no room; of what has, and of other words, nothing."""
-    bare = word.strip(_QUOTES)
-    part = _PART.search(bare, len(bare) - room) if len(bare) > room else None
-    return bare[part.start() :] if part else ""
-
-
-def closed(command: str) -> str:
-    """Close the quote that a command was cut in.
-
-    >>> closed('python -c "import os…')
-    'python -c "import os…"'
-    """
-    quote = _open_quote(command)
-    if not quote:
-        return command
-    return f"{command}{quote}" if command.endswith(_OPEN) else f"{command}{_OPEN}{quote}"
-
-
-def _open_quote(command: str) -> str:
-    """Return the quote that is open where a command ends; an apostrophe within a word opens none."""
-    quote = ""
-    for mark in _QUOTE.finditer(command):
-        sign, ahead = mark[0], command[max(mark.start() - 1, 0) : mark.start()]
-        if sign == quote:
-            quote = ""
-        elif not quote and sign in _QUOTES and (sign != "'" or ahead in " =("):
-            quote = sign
-    return quote
+    if len(words) <= limit // 2 or words.endswith((f"/{OPEN}", f"\\{OPEN}")):  # rather half a name than none
+        return label[: limit - 1] + OPEN
+    return f"{words[:-2]} {OPEN}" if words.endswith(f",{OPEN}") else words

@@ -42,10 +42,11 @@ CALLS = tuple(name.encode() for name in (*_PLACES, _COMMAND))
 
 _ARGUMENT = r"(?:[^,()\n\"']|\\*[\"'][^\"'\n]{0,200}?\\*[\"']|\([^()\n]{0,80}\)){1,200}+"
 _LITERAL = (
-    r"\s*+(?:[a-zA-Z]{1,10}[ \t]*=[ \t]*)?(?:[bBrRuUnN@]{1,2})?"
+    r"\s*+(?:(?!(?i:user|e?mail|name|host))[a-zA-Z]{1,10}[ \t]*=[ \t]*)?(?:[bBrRuUnN@]{1,2})?"
     r"(?P<quote>\\*[\"'])(?P<value>[^\"'\n\\]{6,256})(?P=quote)(?!\s*:)"  # a key of JSON is no argument
 )
 _AT = {place: late_re(rf"(?:{_ARGUMENT},){{{place - 1}}}{_LITERAL}") for place in (1, 2, 3)}
+_ADDRESS = late_re(r"[\w.+-]{1,80}@[\w-]{1,60}(?:\.[\w-]{1,60}){1,5}")
 _AFTER_COMMAND = late_re(rf"(?:\s+-\w+)*{_LITERAL}")
 
 
@@ -56,6 +57,7 @@ def call_spans(text: str, places: Iterable[tuple[int, int]]) -> Iterator[Span]:
         found = _AFTER_COMMAND.match(text, end) if name == _COMMAND else _AT[_PLACES[name]].match(text, end)
         if found is None and name == "login(":
             found = _AT[1].match(text, end)
+            found = None if found and _ADDRESS.fullmatch(found["value"]) else found  # of the user; the rest was cut
         if found is None or not is_secret(found["value"], Proof.ANY, Style.QUOTED):
             continue
         if " " not in found["value"] or APP_PASSWORD.fullmatch(found["value"]):

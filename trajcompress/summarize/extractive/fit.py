@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 
 from msgspec import Struct, field
@@ -27,6 +27,8 @@ _ENOUGH = 0.9
 _MOST_NAMED = 3  # of the kinds of steps that are left out side by side
 _MOST_WORDS = 3  # of a tool that calls another on a file
 _MARGIN = 0.97
+COMMAND = "\0"
+"""Stands between a tool and its command, in what a step is counted by: the names of some have spaces."""
 _AND_MORE = late_re(r" \(and (\d{1,9}) more\) → ")
 _COUNTED = late_re(r"«| ×\d+$|more\)$", re.MULTILINE)  # steps that say something of their own
 
@@ -206,7 +208,7 @@ def _written(record: Record, chosen: Mapping[int, int], needed: Sequence[str] = 
     texts: dict[Section, list[str]] = {section: [] for section in Section}
     steps: list[str | Counter[str]] = []  # those between them that are left out, by tool
     told: set[str] = set()
-    tools = {line.tool for line in record.lines}
+    tools = {line.tool.replace(COMMAND, " "): line.tool for line in record.lines}
     # Of what reads the same the last is told.
     for place in sorted(range(len(record.lines)), key=lambda place: record.lines[place].order, reverse=True):
         line = record.lines[place]
@@ -234,7 +236,7 @@ def _more(left: Counter[str]) -> str:
     count = left.total()
     by_name: Counter[str] = Counter()  # of an editor its commands
     for tool, times in left.items():
-        by_name[tool.rpartition(" ")[2]] += times
+        by_name[tool.rpartition(COMMAND)[2]] += times
     most = sorted((pair for pair in by_name.items() if pair[0]), key=lambda pair: (-pair[1], pair[0]))[:_MOST_NAMED]
     named = [f"{times} × {tool}" if count > 1 else tool for tool, times in most]
     named += ["…"] if named and sum(times for _, times in most) < count else []
@@ -260,7 +262,7 @@ def _merged(steps: Sequence[str | Counter[str]]) -> list[str | Counter[str]]:
     return told
 
 
-def _once(steps: Sequence[str | Counter[str]], tools: Collection[str]) -> list[str | Counter[str]]:
+def _once(steps: Sequence[str | Counter[str]], tools: Mapping[str, str]) -> list[str | Counter[str]]:
     """Tell steps that read the same once, where the last of them stands, and count the earlier ones."""
     told: set[str] = set()
     said: list[str | Counter[str]] = []
@@ -276,11 +278,11 @@ def _once(steps: Sequence[str | Counter[str]], tools: Collection[str]) -> list[s
     return said[::-1]
 
 
-def _counted(step: str, tools: Collection[str]) -> Counter[str]:
+def _counted(step: str, tools: Mapping[str, str]) -> Counter[str]:
     """Return how many steps a line tells, by their tool; what was asked in words names none."""
     first = step.split(" ", _MOST_WORDS)[:_MOST_WORDS]
     named = (" ".join(first[:size]) for size in range(len(first), 0, -1))
-    tool = next((tool for tool in named if tool in tools), "")
+    tool = next((tools[name] for name in named if name in tools), "")
     return Counter({tool: 1 + sum(map(int, _AND_MORE.findall(step)))})
 
 

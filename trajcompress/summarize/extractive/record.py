@@ -26,7 +26,7 @@ from trajcompress.outcomes.printed.chained import runs_programs
 from trajcompress.outcomes.printed.screen import is_screen
 from trajcompress.outcomes.records.told_values import closed
 from trajcompress.outcomes.repeated import Repeated
-from trajcompress.outcomes.steps import Step, label_of, steps_of, without_folders, written
+from trajcompress.outcomes.steps import Step, file_name, label_of, steps_of, without_folders, written
 from trajcompress.outcomes.text import clip, one_line, shorten, whole_sentences
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.base import SummaryRequest
@@ -287,7 +287,7 @@ def _without_file(said: str, action: Action | None) -> str:
     """Say of an edit that it was made, and not of what: that stands before it."""
     first = _PARTS.split(said, 1)[0]
     for path in action.files if action and action.change else ():
-        _, name, made = first.partition(path.rpartition("/")[2])
+        _, name, made = first.partition(file_name(path))
         if name and made.strip()[:1].isalpha():
             return f"{made.strip()}{said[len(first) :]}"
     return said

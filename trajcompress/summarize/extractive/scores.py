@@ -11,7 +11,7 @@ from msgspec import Struct
 from trajcompress.outcomes.outcome import Outcome
 from trajcompress.outcomes.steps import Step
 from trajcompress.processes.late_patterns import late_re
-from trajcompress.summarize.extractive.fit import RECENT
+from trajcompress.summarize.extractive.fit import COMMAND, RECENT
 
 KIND_SCORE = {"change": 3.0, "run": 2.0, "read": 1.0, "idle": 0.3}
 LAST = 3.0
@@ -57,7 +57,9 @@ class Told(Struct):
             return self.label.partition(" ")[0]
         verb, _, rest = action.target.partition(" ")
         on_file = bool(action.files) and verb.isidentifier() and rest.startswith(action.files[0])
-        return f"{action.name} {verb}" if on_file else action.name
+        through = action.through
+        name = f"{through}{COMMAND}{action.name.removeprefix(through).strip()}" if through else action.name
+        return f"{name}{COMMAND}{verb}" if on_file else name
 
 
 def scores(told: Sequence[Told], turns: int) -> Iterator[tuple[float, float, bool]]:

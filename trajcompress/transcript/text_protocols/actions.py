@@ -65,7 +65,8 @@ _MOST_CHILDREN = 40
 _LABELLED = late_re(
     r"^[ \t>#*]{0,8}(?:(?:ASSISTANT|Assistant|Agent) )?(?:(?:ACTION|Action|Act)(?:[ \t]?\d{1,3})?|COMMAND|CMD"
     r"|(?:TOOL|Tool)(?: Name)?"
-    r"(?=[ \t]?\**[ \t]?:[^\n]{1,100}\n[ \t*]{0,8}(?:Tool )?(?:INPUT|Input|Arg|Param))|行动|行動|动作|操作|执行"
+    r"(?=[ \t]?\**[ \t]?:[^\n]{1,100}\n[ \t*]{0,8}(?:Tool )?(?i:input|arg|param))"
+    r"|action(?=[ \t]?\**[ \t]?:[^\n]{1,100}\n[ \t*]{0,8}action[ _]input)|行动|行動|动作|操作|执行"
     r"|(?:Function|Tool)[ _][Cc]alls?(?=[ \t]?:[ \t]?[\[{])"
     r"|アクション|행동|액션|AKTION|Aktion|BEFEHL|KOMMANDO|ACCIÓN|Acción|COMANDO|AZIONE|Azione|AÇÃO|Ação|COMMANDE"
     r"|ДЕЙСТВИЕ|Действие|КОМАНДА|Команда|命令|指令|コマンド|명령)[ \t]?\**[ \t]?[:：][ \t*]{0,8}",
@@ -77,11 +78,11 @@ _LABEL_HINTS = (
     *("КОМАНДА", "Команда", "命令", "指令", "コマ", "명령"),
 )
 _INPUT = late_re(
-    r"\n[ \t*]{0,8}(?:(?:ASSISTANT|Assistant|Agent) )?(?:(?:Action |Tool )?(?:Input|INPUT)|ACTION INPUT"
+    r"\n[ \t*]{0,8}(?:(?:ASSISTANT|Assistant|Agent) )?(?:(?i:(?:action|tool)[ _]input)|Input|INPUT"
     r"|Arg(?:ument)?s?|Param(?:eter)?s|行动输入"
     r"|动作输入|输入|参数|入力|입력)[ \t]?\**[ \t]?[:：][ \t*]{0,4}"
 )
-_WITH_INPUT = late_re(r"(?<=\w) with Action Input: ?(?=\{)")
+_WITH_INPUT = late_re(r"(?<=\w) with action input: ?(?=\{)", re.IGNORECASE)
 _NEXT_LABEL = late_re(
     r"\n[ \t*]{0,8}(?:(?:Observation|OBSERVATION|Thought|THOUGHT|PAUSE|Obs)\b[ \t\d]{0,4}\**:?|(?:观察|思考|観察|관찰"
     r"|생각)[:：])"

@@ -206,7 +206,9 @@ def _listed_call(data: Any) -> ToolCall | None:
 def _json_call(data: dict[str, Any]) -> ToolCall | None:
     if isinstance(typed := data.get("commands"), list):  # what is typed into a terminal, one after the other
         keys = [key["keystrokes"] if isinstance(key, dict) and "keystrokes" in key else key for key in typed]
-        return new_call("", {"command": "\n".join(str(key).rstrip("\n") for key in keys)})
+        written = "\n".join(str(key).rstrip("\n") for key in keys)
+        is_waiting = not written.strip() and typed and isinstance(typed[-1], dict)
+        return new_call("", typed[-1] if is_waiting else {"command": written})
     inner = data.get("command", data.get("tool", data.get("action", data.get("function"))))
     if isinstance(inner, dict) and isinstance(inner.get("name"), str):
         return _json_call(inner)
