@@ -60,7 +60,10 @@ def test_a_row_whose_summary_failed_may_fit_with_one():
     assert too_long.startswith("--summarizer-context N")
     (refused,) = words(row(outcome="failed", reason="refused_answer"))
     assert "--retry-failed" in refused
-    assert "protected_turns" not in too_long + refused
+    (of_a_minute,) = words(row(outcome="failed", reason="request_exceeds_tpm"))
+    assert of_a_minute.startswith("raise --tpm")
+    assert "--retry-failed" in of_a_minute
+    assert "protected_turns" not in too_long + refused + of_a_minute
 
 
 @pytest.fixture

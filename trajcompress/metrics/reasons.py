@@ -121,13 +121,32 @@ REASONS: Mapping[str, Reason] = {
 }
 
 
+NOT_SUMMARISED: Mapping[str, Reason] = {
+    **{reason: Reason(words, _TRY_AGAIN) for reason, words in NO_SUMMARY.items()},
+    "overlong_answer": Reason(
+        "the model wrote far more than it was asked for, or what is needed of that does not fit", _TRY_AGAIN
+    ),
+    "truncated_answer": Reason("the answer was cut off, with the most room that is given", _TRY_AGAIN),
+    "marked_answer": Reason("the answer held control marks of a chat", _TRY_AGAIN),
+    "context_length_exceeded": Reason("longer than the model's window", _LARGER_THAN_MODEL),
+    "context_too_small": Reason(
+        "the goal, and what must survive, leave no room for turns in --summarizer-context",
+        "a larger --summarizer-context, with --overwrite; summaries that there are are not asked for again",
+    ),
+    "request_exceeds_tpm": Reason(
+        "a request has more tokens than --tpm allows in a minute",
+        "raise --tpm as far as the account allows; the same command with --retry-failed tries it again",
+    ),
+}
+"""Why no summary could be had, where the bare name does not say it."""
+
+
 def explain(reason: str, outcome: str) -> Reason:
     """Say what a reason of the metrics means; one that is not known, as those of failed calls, is read as words."""
     known = REASONS.get(reason)
     if known is not None:
         return known
-    words = NO_SUMMARY.get(reason, reason.replace("_", " "))
+    why = NOT_SUMMARISED.get(reason, Reason(reason.replace("_", " "), _TRY_AGAIN))
     if outcome == "failed":
-        remedy = _LARGER_THAN_MODEL if reason == "context_length_exceeded" else _TRY_AGAIN
-        return Reason(f"no summary could be had: {words}", remedy)
-    return Reason(words)
+        return Reason(f"no summary could be had: {why.meaning}", why.remedy)
+    return Reason(why.meaning)
