@@ -74,8 +74,8 @@ REASONS: Mapping[str, Reason] = {
     "request_truncated": Reason("what was pasted into a long request had to lose its middle, so that it fits"),
     "single_turn": Reason(
         "one protected turn, or in segments one of the assistant, leaves no room for anything else",
-        f"--fit strict if it is a tool's result or a request; else {_PROTECT_LESS}; in segments a larger "
-        "--target-max-tokens",
+        f"--fit strict if it is a tool's result or a request; else {_PROTECT_LESS}; in segments, or where it is over "
+        "the target alone, a larger --target-max-tokens",
     ),
     "tool_group": Reason(
         "a segment of one tool group, which cannot be cut, is over the target with its results as short as they get",
