@@ -48,6 +48,9 @@ REJECTED: Mapping[str, Reason] = {
     "row_too_large": Reason("its text is longer than a row can be", _REPAIR),
     "truncated_input": Reason("the input ends inside it", "get the file again"),
     "corrupt_input": Reason("the input is damaged here", "get the file again"),
+    "not_compressed": Reason(
+        "the file is not compressed as its name says", "name it without .gz, .bz2, .xz or .zst, or get the file again"
+    ),
     "unreadable_file": Reason("the file cannot be read", "get the file again"),
     "unreadable_page": Reason("its part of the file cannot be read", "get the file again"),
     "unreadable_row": Reason("its values cannot be read", _REPAIR),
