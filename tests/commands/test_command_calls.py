@@ -246,6 +246,7 @@ def test_a_request_above_the_tokens_of_a_minute_is_not_sent(desk):
     assert server.seen == []
     (row,) = read_metrics(desk.path("out"))
     assert (row["outcome"], row["reason"], ran.code) == ("failed", "request_exceeds_tpm", 1)
+    assert re.search(r"1 × request_exceeds_tpm: .* than --tpm allows in a minute; raise --tpm", ran.stderr)
 
 
 def test_no_more_calls_are_open_at_once_than_allowed(desk):

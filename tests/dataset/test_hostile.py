@@ -272,8 +272,9 @@ def test_an_empty_file_and_one_of_blank_lines(tmp_path):
     (tmp_path / "empty.jsonl").write_bytes(b"")
     (tmp_path / "blank.jsonl").write_bytes(b"\n \r\n\t\n")
     (tmp_path / "empty.json").write_bytes(b"")
+    (tmp_path / "empty.parquet").write_bytes(b"")
     output = tmp_path / "out"
-    result = runs.run_here(*sorted(tmp_path.glob("*.js*")), output=output)
+    result = runs.run_here(*sorted(tmp_path.glob("*.*")), output=output)
     assert (result.state, result.totals.rows) == ("complete", 0)
     assert commands.read_metrics(output) == []
     assert (output / "rejected.jsonl").read_bytes() == b""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from commands import run_here
 from documented import ROOT, blocks
 
@@ -12,6 +14,13 @@ def test_the_main_job_prints_what_readme_shows(tmp_path):
     ran = run_here("compress", "data/", "--output", "out/", cwd=tmp_path)
     assert ran.code == 0, ran.stderr
     assert _without_folder(ran.stderr + "\n" + ran.stdout) == _without_folder(shown)
+
+
+def test_what_readme_says_of_these_tokens_is_what_it_shows():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    (written,) = re.findall(r"^tokens +[\d,]+ → ([\d,]+)$", text, re.MULTILINE)
+    (said,) = re.findall(r"hold [\d,]+ tokens, not ([\d,]+),", text)
+    assert said == f"{round(int(written.replace(',', '')), -3):,}"
 
 
 def _without_folder(printed: str) -> list[str]:

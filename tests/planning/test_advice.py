@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import commands
 import pytest
 from commands import conversation, run_here
@@ -41,6 +43,29 @@ def test_what_is_in_force_is_not_advised():
     assert words(row(reason="head"), {"protected_turns.first_tool": False}) == ["a shorter turn 3 in the input"]
 
 
+def test_where_a_turn_that_stays_is_over_the_target_alone_protecting_less_is_not_advised():
+    system = {"largest_turn": 0, "largest_turn_role": "system", "reason": "single_turn", "tail_tokens": 3_000}
+    target = {**LENIENT, "compression.target_max_tokens": 7_000}
+    alone, shorter = words(row(**system), target)
+    assert alone.startswith("one turn alone is over the target, so that protecting others less does not help")
+    assert alone.endswith("--target-max-tokens 10000 takes what is left of such a row")
+    assert shorter == "a shorter turn 0 in the input"
+    assert "--last-n-turns 1" in words(row(**system), {**target, "compression.target_max_tokens": 9_000})
+    last = {"largest_turn": 19, "reason": "single_turn", "head_tokens": 100, "tail_tokens": 9_000}
+    assert words(row(**last, largest_turn_role="assistant"), target)[0] == alone
+    assert "--fit strict" in words(row(**last), target)
+    assert words(row(**last), {"compression.target_max_tokens": 7_000})[0] == alone
+    assert "--last-n-turns 1" in words(row(**{**last, "largest_turn": 18}, largest_turn_role="assistant"), target)
+
+
+def test_where_the_first_turns_are_over_the_target_the_last_alone_are_not_advised():
+    head = row(largest_turn=0, largest_turn_role="system", reason="head", tail_tokens=3_000)
+    first = "first_tool, first_gpt, first_human: false in protected_turns of the YAML"
+    found = words(head, {"compression.target_max_tokens": 8_200})
+    assert found[:2] == [first, f"{first} with --last-n-turns 1"]
+    assert "--last-n-turns 1" not in found
+
+
 def test_a_large_turn_among_the_last_protects_those_behind_it_alone():
     last = row(reason="tail", largest_turn=17, head_tokens=500, tail_tokens=9_000, largest_turn_role="user")
     assert "--last-n-turns 2" in words(last)
@@ -60,7 +85,10 @@ def test_a_row_whose_summary_failed_may_fit_with_one():
     assert too_long.startswith("--summarizer-context N")
     (refused,) = words(row(outcome="failed", reason="refused_answer"))
     assert "--retry-failed" in refused
-    assert "protected_turns" not in too_long + refused
+    (of_a_minute,) = words(row(outcome="failed", reason="request_exceeds_tpm"))
+    assert of_a_minute.startswith("raise --tpm")
+    assert "--retry-failed" in of_a_minute
+    assert "protected_turns" not in too_long + refused + of_a_minute
 
 
 @pytest.fixture
@@ -104,14 +132,31 @@ def test_plan_and_show_name_the_turn_and_what_they_say_helps_does(desk):
         assert metrics["compressed_tokens"] <= most, each
 
 
-def test_where_nothing_helps_it_says_what_came_nearest(desk):
+def test_where_each_setting_is_too_little_it_says_what_came_nearest(desk):
+    long = conversation(0)
+    for turn in long["messages"][:1] + long["messages"][-1:]:
+        turn["content"] *= 900
+    long["messages"][0]["content"] = long["messages"][0]["content"][:7_000]
+    long["messages"][-1]["content"] = long["messages"][-1]["content"][:7_000]
+    desk.write("in.jsonl", [long])
+    ran = run_here("plan", "in.jsonl", *desk.options[:-2], *OPTIONS, cwd=desk.folder)
+    assert any(line.strip().startswith("not enough: ") for line in ran.stdout.splitlines()), ran.stdout
+
+
+def test_where_nothing_helps_it_says_which_target_would(desk):
     manual = conversation(0)
     manual["messages"][0]["content"] *= 900  # of the system turn, which nothing cuts
     desk.write("in.jsonl", [manual])
     ran = run_here("plan", "in.jsonl", *desk.options[:-2], *OPTIONS, cwd=desk.folder)
     lines = [line.strip() for line in ran.stdout.splitlines()]
     assert any(line.startswith("largest: turn 0, system, ") for line in lines), ran.stdout
-    assert any(line.startswith("not enough: ") for line in lines)
+    assert not any(line.startswith("not enough: ") for line in lines), "as each setting would be"
+    (alone,) = [line for line in lines if line.startswith("one turn alone is over the target")]
+    target = re.search(r"--target-max-tokens (\d+) takes what is left of such a row", alone)[1]
+    more = run_here(
+        "plan", "in.jsonl", *desk.options[:-2], *OPTIONS, "--target-max-tokens", target, "--json", cwd=desk.folder
+    ).json
+    assert more["targets"][0]["still_over_limit"] == 0
     assert "a shorter turn 0 in the input" in lines
     assert "--no-save-over-limit leaves the row out" in lines
 

@@ -108,6 +108,56 @@ def test_what_is_gone_from_a_shard_is_named(shards, tmp_path, gone):
         assert json.loads((tmp_path / "merged" / "run.json").read_text())["state"] == "interrupted"
 
 
+def cut_off(shards, output, monkeypatch):
+    """A merge that was killed before its results were written."""
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(output / "summary.json"))
+
+    with monkeypatch.context() as patched:
+        patched.setattr("trajcompress.run.merge.write_results", full)
+        with pytest.raises(OutputError, match="run the same command again"):
+            run("merge", *shards, "-o", output, "-q")
+    changed(output, lambda run_json: run_json.update(state="running"))
+
+
+def changed(folder, change):
+    run_json = json.loads((folder / "run.json").read_text())
+    change(run_json)
+    (folder / "run.json").write_text(json.dumps(run_json))
+
+
+def test_a_merge_that_was_killed_is_made_by_the_same_command(shards, inputs, tmp_path, monkeypatch):
+    merged, one = tmp_path / "merged", tmp_path / "one"
+    run("compress", *inputs, "-q", "--max-failed", "9", "-o", one)
+    cut_off(shards, merged, monkeypatch)
+    assert run("merge", *shards, "-o", merged, "-q") == 0
+    assert files_of(merged) == files_of(one)
+    with pytest.raises(OutputError, match=r"merged: holds a run; --overwrite replaces it"):
+        run("merge", *shards, "-o", merged, "-q")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda run_json: run_json["settings"].update({"compression.target_max_tokens": 9}),
+        lambda run_json: run_json["inputs"].pop(),
+        lambda run_json: run_json.update(merged_shards=3),
+        lambda run_json: run_json.pop("merged_shards"),  # an unfinished run of compress
+        lambda run_json: run_json.update(state="input_changed"),
+    ],
+)
+def test_another_run_is_never_replaced_by_a_merge(shards, tmp_path, monkeypatch, change):
+    merged = tmp_path / "merged"
+    cut_off(shards, merged, monkeypatch)
+    changed(merged, change)
+    before = sorted(merged.rglob("*"))
+    with pytest.raises(OutputError, match=r"merged: holds a run; --overwrite replaces it"):
+        run("merge", *shards, "-o", merged, "-q")
+    assert sorted(merged.rglob("*")) == before
+    assert run("merge", *shards, "-o", merged, "-q", "--overwrite") == 0
+
+
 def test_a_full_disk_is_named_and_the_merge_can_be_made_again(shards, tmp_path, monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(tmp_path / "merged" / "summary.json"))
@@ -117,4 +167,4 @@ def test_a_full_disk_is_named_and_the_merge_can_be_made_again(shards, tmp_path, 
         with pytest.raises(OutputError, match=r"summary\.json: No space left"):
             run("merge", *shards, "-o", tmp_path / "merged", "-q")
     assert json.loads((tmp_path / "merged" / "run.json").read_text())["state"] == "interrupted"
-    assert run("merge", *shards, "-o", tmp_path / "merged", "-q", "--overwrite") == 0
+    assert run("merge", *shards, "-o", tmp_path / "merged", "-q") == 0

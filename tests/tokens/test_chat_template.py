@@ -48,7 +48,10 @@ def call(arguments, content="", **more):
         (AS_TEXT, "text"),
         (AS_OBJECT, "object"),
         (CALLS.replace("%ARGUMENTS%", "{{ call.function.arguments | tojson }}"), "object"),
-        (CALLS.replace("message.tool_calls or []", "[] if message.content else message.tool_calls or []"), "unseen"),
+        (
+            CALLS.replace("message.tool_calls or []", "([] if message.content else message.tool_calls or [])"),
+            "unseen",
+        ),
         (LOOP, "unseen"),
     ],
 )

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from shared import LIKE_QWEN3, rows_of, tokenizer_folder
 
-from trajcompress.errors import SettingsError
+from trajcompress.errors import SettingsError, TokenizerError
 from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
 from trajcompress.tokens.chat_template import ChatTemplate
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.tokens.tokenizer import load_tokenizer
-from trajcompress.tokens.trained_template import Rendering
+from trajcompress.tokens.trained_template import OWN, Rendering
 
 PLAIN = "{% for message in messages %}<{{ message.role }}>{{ message.content }}{% endfor %}"
 LONGER = PLAIN + " and this is how it ends"
@@ -76,6 +76,28 @@ def test_a_tokenizer_without_one_has_it_from_the_file(make_tokenizer, write):
 def test_a_file_that_holds_no_template_is_refused_with_what_is_wrong(make_tokenizer, write, text, why):
     with pytest.raises(SettingsError, match=rf"tokenizer\.chat_template: .*{why}"):
         load_tokenizer(make_tokenizer(), rendering=Rendering(chat_template=write(text)))
+
+
+@pytest.mark.parametrize("target", ["template", "trl", "llama-factory"])
+def test_a_tokenizer_whose_own_template_is_cut_off_is_refused(make_tokenizer, write, target):
+    folder = make_tokenizer("{% for message in messages %}\n{{ message.cont")
+    with pytest.raises(TokenizerError) as caught:
+        load_tokenizer(folder, rendering=Rendering(target))
+    found = "unexpected end of template, expected 'end of print statement'; mend it there"
+    assert f"its chat template (tokenizer_config.json) cannot be parsed: line 2: {found}" in str(caught.value)
+    assert load_tokenizer(folder, rendering=Rendering(target, write(PLAIN))).template_origin != OWN
+    Path(folder, "chat_template.jinja").write_text("{% endif %}")
+    with pytest.raises(TokenizerError, match=r"\(chat_template\.jinja\) cannot be parsed: line 1: "):
+        load_tokenizer(folder, rendering=Rendering(target))
+
+
+def test_of_several_templates_the_one_that_cannot_be_parsed_is_named(make_tokenizer):
+    folder = Path(make_tokenizer(PLAIN))
+    (folder / "chat_template.jinja").write_text(PLAIN)
+    (folder / "additional_chat_templates").mkdir()
+    (folder / "additional_chat_templates" / "tool_use.jinja").write_text("{% if %}")
+    with pytest.raises(TokenizerError, match=r"\(additional_chat_templates/tool_use\.jinja\) cannot be parsed"):
+        load_tokenizer(str(folder))
 
 
 def test_a_file_that_is_not_there_is_refused(make_tokenizer, tmp_path):

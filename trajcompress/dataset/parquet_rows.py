@@ -33,11 +33,14 @@ def read_parquet(
     """Read the rows of a Parquet file, which may be compressed as a whole, or of ``groups`` from one up to another.
 
     Where pages are corrupt, the rows of their row group that come after them are :class:`Unreadable` each, and
-    reading goes on with the next row group. Row groups before row ``first`` are not read.
+    reading goes on with the next row group. Row groups before row ``first`` are not read. A file without a byte has
+    no rows, as one of JSON.
 
     Raises:
         InputError: the file cannot be opened.
     """
+    if source.size == 0:
+        return
     try:
         with _opened(source) as (file, raw):
             yield from _rows(file, raw, source, progress, first, groups)

@@ -66,10 +66,10 @@ class Unreadable(Struct, frozen=True):
     """Something that stands where a row should be.
 
     ``reason`` is a short stable word: ``invalid_json``, ``invalid_utf8``, ``not_an_object``, ``nested_too_deep``,
-    ``number_too_long``, ``row_too_large``, ``truncated_input``, ``corrupt_input``, ``unreadable_file``,
-    ``unreadable_page`` or ``unreadable_row``. ``raw`` is the text where there is any, up to :data:`MAX_RAW_BYTES`;
-    bytes that are not UTF-8 stand in it as lone surrogates (``surrogateescape``), so the original bytes can be had
-    back.
+    ``number_too_long``, ``row_too_large``, ``truncated_input``, ``corrupt_input``, ``not_compressed``,
+    ``unreadable_file``, ``unreadable_page`` or ``unreadable_row``. ``raw`` is the text where there is any, up to
+    :data:`MAX_RAW_BYTES`; bytes that are not UTF-8 stand in it as lone surrogates (``surrogateescape``), so the
+    original bytes can be had back.
     """
 
     source: str

@@ -7,7 +7,8 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, cast
 
 from trajcompress.dataset.rows import Source
 from trajcompress.dataset.storage.store_path import StorePath
@@ -26,7 +27,15 @@ _CHUNK = 2**18
 _COMPRESSED_CHUNK = 2**14
 _ZSTD_PIECE = 2**9  # may grow thirty-thousandfold
 _XZ_MEMORY = 2**30  # for its dictionary; xz -9 asks for 64 MiB
+_ZSTD_STARTS = (b"\x28\xb5\x2f\xfd", *(bytes([0x50 + each]) + b"\x2a\x4d\x18" for each in range(16)))
+"""Of frames that hold data, and of those that hold none and may stand before them."""
 BOM = b"\xef\xbb\xbf"
+
+
+class _DamageError(Exception):
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
 
 
 class _Member(Protocol):
@@ -37,6 +46,21 @@ class _Member(Protocol):
     def feed(self, data: bytes) -> Iterator[bytes]:
         """Give what the data holds, in chunks that stay small however far it expands."""
         ...
+
+
+class _Kind(NamedTuple):
+    """A way to compress: what begins a member, what that raises where it is damaged, and the bytes of its start."""
+
+    name: str
+    new: Callable[[], _Member]
+    failures: tuple[type[Exception], ...]
+    start: tuple[bytes, ...]
+
+    def damage(self, error: Exception, begin: bytes, count: int) -> _DamageError:
+        """Return the error for a member that is damaged, the ``count``-th; ``begin`` is how the file begins."""
+        if count == 1 and not begin.startswith(self.start):
+            return _DamageError("not_compressed", f"its bytes are not those of {self.name}")
+        return _DamageError("corrupt_input", f"the compressed data is damaged: {error}")
 
 
 class _Pieces:
@@ -70,17 +94,12 @@ class _Limited:
             self.rest = self._inner.unused_data
 
 
-class _DamageError(Exception):
-    def __init__(self, reason: str, detail: str) -> None:
-        super().__init__(detail)
-        self.reason = reason
-
-
 class ByteStream:
     """The bytes of a source, decompressed, without a byte order mark; to be iterated over once.
 
     Damage ends the iteration early instead of raising, so that what came before it can be used: ``damage`` is None
-    until then, and afterwards the reason (``truncated_input``, ``corrupt_input``) and the detail.
+    until then, and afterwards the reason (``truncated_input``, ``corrupt_input``,
+    ``not_compressed``) and the detail.
     """
 
     def __init__(self, source: Source, progress: Progress | None = None) -> None:
@@ -115,35 +134,45 @@ def _without_bom(chunks: Iterator[bytes]) -> Iterator[bytes]:
 def _decompressed(source: Source, progress: Progress | None) -> Iterator[bytes]:
     suffix = source.path.suffix.lower() if source.path else ""
     try:
-        found = _members(suffix)
+        kind = _kind(suffix)
     except ImportError as error:
         raise InputError(
             f"{source.name}: this Python was built without {error.name}; decompress the file first"
         ) from error
-    if found is None:
+    if kind is None:
         return _raw(source, progress, _CHUNK)
-    new, failures = found
-    return _inflated(_raw(source, progress, _COMPRESSED_CHUNK), new, failures)
+    return _inflated(_raw(source, progress, _COMPRESSED_CHUNK), kind)
 
 
-def _members(suffix: str) -> tuple[Callable[[], _Member], tuple[type[Exception], ...]] | None:
-    """What begins a member of data that is compressed so, and raises what where it is damaged."""
+def _kind(suffix: str) -> _Kind | None:
+    """Return how a file with such a suffix is compressed; None where it is not."""
     match suffix:
         case ".gz":
-            return lambda: _Pieces(zlib.decompressobj(wbits=31), _COMPRESSED_CHUNK), (zlib.error,)
+            return _Kind(
+                "gzip",
+                lambda: _Pieces(zlib.decompressobj(wbits=31), _COMPRESSED_CHUNK),
+                (zlib.error,),
+                (b"\x1f\x8b",),
+            )
         case ".zst":
             import zstandard
 
             frames = zstandard.ZstdDecompressor()
-            return lambda: _Pieces(frames.decompressobj(), _ZSTD_PIECE), (zstandard.ZstdError,)
+            return _Kind(
+                "Zstandard",
+                lambda: _Pieces(frames.decompressobj(), _ZSTD_PIECE),
+                (zstandard.ZstdError,),
+                _ZSTD_STARTS,
+            )
         case ".bz2":
             import bz2
 
-            return lambda: _Limited(bz2.BZ2Decompressor()), (OSError, ValueError)
+            return _Kind("bzip2", lambda: _Limited(bz2.BZ2Decompressor()), (OSError, ValueError), (b"BZh",))
         case ".xz":
             import lzma
 
-            return lambda: _Limited(lzma.LZMADecompressor(memlimit=_XZ_MEMORY)), (lzma.LZMAError,)
+            new = partial(lzma.LZMADecompressor, memlimit=_XZ_MEMORY)
+            return _Kind("xz", lambda: _Limited(new()), (lzma.LZMAError,), (b"\xfd7zXZ\0", b"\x5d\0\0"))
         case _:
             return None
 
@@ -176,25 +205,23 @@ def _standard_input() -> io.RawIOBase:
     return cast("io.RawIOBase", getattr(sys.stdin.buffer, "raw", sys.stdin.buffer))
 
 
-def _inflated(
-    chunks: Iterator[bytes], new: Callable[[], _Member], failures: tuple[type[Exception], ...]
-) -> Iterator[bytes]:
+def _inflated(chunks: Iterator[bytes], kind: _Kind) -> Iterator[bytes]:
     """Decompress one member (gzip, bz2, xz) or frame (zstd) after the other."""
     member: _Member | None = None
-    count = 0
+    begin, count = b"", 0
     for raw in chunks:
-        rest = raw
+        rest, begin = raw, begin or raw
         while rest:
             if member is None:
                 # gzip files may be padded with zeros, on tapes and by block devices; xz files by fours of them.
                 rest = rest.lstrip(b"\0") if count else rest
                 if not rest:
                     break
-                member, count = new(), count + 1
+                member, count = kind.new(), count + 1
             try:
                 yield from _gathered(member.feed(rest))
-            except failures as error:
-                raise _DamageError("corrupt_input", f"the compressed data is damaged: {error}") from error
+            except kind.failures as error:
+                raise kind.damage(error, begin, count) from error
             rest = member.rest or b""
             member = None if member.rest is not None else member
     if member is not None:

@@ -48,6 +48,9 @@ REJECTED: Mapping[str, Reason] = {
     "row_too_large": Reason("its text is longer than a row can be", _REPAIR),
     "truncated_input": Reason("the input ends inside it", "get the file again"),
     "corrupt_input": Reason("the input is damaged here", "get the file again"),
+    "not_compressed": Reason(
+        "the file is not compressed as its name says", "name it without .gz, .bz2, .xz or .zst, or get the file again"
+    ),
     "unreadable_file": Reason("the file cannot be read", "get the file again"),
     "unreadable_page": Reason("its part of the file cannot be read", "get the file again"),
     "unreadable_row": Reason("its values cannot be read", _REPAIR),
@@ -74,8 +77,8 @@ REASONS: Mapping[str, Reason] = {
     "request_truncated": Reason("what was pasted into a long request had to lose its middle, so that it fits"),
     "single_turn": Reason(
         "one protected turn, or in segments one of the assistant, leaves no room for anything else",
-        f"--fit strict if it is a tool's result or a request; else {_PROTECT_LESS}; in segments a larger "
-        "--target-max-tokens",
+        f"--fit strict if it is a tool's result or a request; else {_PROTECT_LESS}; in segments, or where it is over "
+        "the target alone, a larger --target-max-tokens",
     ),
     "tool_group": Reason(
         "a segment of one tool group, which cannot be cut, is over the target with its results as short as they get",
@@ -121,13 +124,32 @@ REASONS: Mapping[str, Reason] = {
 }
 
 
+NOT_SUMMARISED: Mapping[str, Reason] = {
+    **{reason: Reason(words, _TRY_AGAIN) for reason, words in NO_SUMMARY.items()},
+    "overlong_answer": Reason(
+        "the model wrote far more than it was asked for, or what is needed of that does not fit", _TRY_AGAIN
+    ),
+    "truncated_answer": Reason("the answer was cut off, with the most room that is given", _TRY_AGAIN),
+    "marked_answer": Reason("the answer held control marks of a chat", _TRY_AGAIN),
+    "context_length_exceeded": Reason("longer than the model's window", _LARGER_THAN_MODEL),
+    "context_too_small": Reason(
+        "the goal, and what must survive, leave no room for turns in --summarizer-context",
+        "a larger --summarizer-context, with --overwrite; summaries that there are are not asked for again",
+    ),
+    "request_exceeds_tpm": Reason(
+        "a request has more tokens than --tpm allows in a minute",
+        "raise --tpm as far as the account allows; the same command with --retry-failed tries it again",
+    ),
+}
+"""Why no summary could be had, where the bare name does not say it."""
+
+
 def explain(reason: str, outcome: str) -> Reason:
     """Say what a reason of the metrics means; one that is not known, as those of failed calls, is read as words."""
     known = REASONS.get(reason)
     if known is not None:
         return known
-    words = NO_SUMMARY.get(reason, reason.replace("_", " "))
+    why = NOT_SUMMARISED.get(reason, Reason(reason.replace("_", " "), _TRY_AGAIN))
     if outcome == "failed":
-        remedy = _LARGER_THAN_MODEL if reason == "context_length_exceeded" else _TRY_AGAIN
-        return Reason(f"no summary could be had: {words}", remedy)
-    return Reason(words)
+        return Reason(f"no summary could be had: {why.meaning}", why.remedy)
+    return Reason(why.meaning)

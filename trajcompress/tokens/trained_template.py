@@ -15,7 +15,7 @@ from typing import Any
 import jinja2
 from msgspec import Struct
 
-from trajcompress.errors import SettingsError
+from trajcompress.errors import SettingsError, TokenizerError
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.settings.choices import MistralVersion, Target
 
@@ -90,13 +90,42 @@ def _read(path: Path) -> str:
         raise _refusal(path, f"cannot be read: {error.strerror}") from error
     if not text.strip():
         raise _refusal(path, "empty; name a file that holds a chat template in Jinja")
+    if fault := _syntax_fault(text):
+        raise _refusal(path, f"{fault}; mend it there")
+    return text
+
+
+def check_own(own: Any, name: str) -> None:
+    """Make sure that the chat template of the tokenizer ``name`` can be parsed, or those for different uses.
+
+    Raises:
+        TokenizerError: one cannot, so that every row would be refused.
+    """
+    templates = own if isinstance(own, dict) else {"default": own}
+    for use, text in templates.items():
+        if text and (fault := _syntax_fault(text)):
+            file = _file_of(Path(name), use)
+            raise TokenizerError(
+                f"tokenizer {name}: its chat template ({file}) cannot be parsed: {fault}; mend it there, or give "
+                "another (--chat-template)"
+            )
+
+
+def _file_of(folder: Path, use: str) -> str:
+    """Return the file of a tokenizer that holds its template for some use."""
+    file = "chat_template.jinja" if use == "default" else f"additional_chat_templates/{use}.jinja"
+    return "tokenizer_config.json" if folder.is_dir() and not (folder / file).exists() else file
+
+
+def _syntax_fault(text: str) -> str | None:
+    """Say where a template breaks the rules of Jinja, and which; None where it does not."""
     from transformers.utils.chat_template_utils import _compile_jinja_template
 
     try:
         _compile_jinja_template(text)
     except jinja2.TemplateSyntaxError as error:
-        raise _refusal(path, f"line {error.lineno}: {error.message}; mend it there") from error
-    return text
+        return f"line {error.lineno}: {str(error.message).removesuffix('.')}"
+    return None
 
 
 def _refusal(path: Path, why: str) -> SettingsError:

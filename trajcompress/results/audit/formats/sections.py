@@ -155,7 +155,8 @@ def _helps(report: AuditReport, group: Group) -> str:
     settings = {file.name: file.settings for file, _ in report.files}
     known = [row for row in group.examples if largest_turn(row) is not None]
     found = [remedy for row in known for remedy in remedies(row, settings[row.path])]
-    words = dict.fromkeys(each.words for each in found if not each.of_turn)
+    largest = max((each.target for each in found if each.target is not None), default=None)
+    words = dict.fromkeys(each.words for each in found if not each.of_turn and each.target in (None, largest))
     if any(each.of_turn for each in found):
         words["shorter turns in the input, the largest of which are named below"] = None
     return "; ".join(words) if words else explain(group.cause or "", "unchanged").remedy
