@@ -242,7 +242,7 @@ def test_tokens_per_minute_hold_at_the_server(desk):
 def test_a_request_above_the_tokens_of_a_minute_is_not_sent(desk):
     long_rows(desk, 1)
     with LoopbackServer() as server:
-        ran = compress(desk, server, "--tpm", "100")
+        ran = desk.compress("a.jsonl", "-o", "out", "--model", "m", "--base-url", server.base_url, "--tpm", "100")
     assert server.seen == []
     (row,) = read_metrics(desk.path("out"))
     assert (row["outcome"], row["reason"], ran.code) == ("failed", "request_exceeds_tpm", 1)

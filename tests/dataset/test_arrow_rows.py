@@ -85,7 +85,7 @@ def test_no_flipped_byte_in_parquet_stops_the_run(tmp_path_factory, position, fl
     assert 1 <= len(list(read_rows(source_of(path)))) <= 6
 
 
-@pytest.mark.parametrize("content", [b"", b"PAR1", b'{"a":1}\n', b"PAR1" + b"\0" * 100 + b"PAR1"])
+@pytest.mark.parametrize("content", [b"x", b"PAR1", b'{"a":1}\n', b"PAR1" + b"\0" * 100 + b"PAR1"])
 def test_a_file_that_is_no_parquet_is_one_unreadable(tmp_path, content):
     assert values(read(tmp_path / "a.parquet", content)) == ["unreadable_file"]
     assert arrow_schema(source_of(tmp_path / "a.parquet")) is None

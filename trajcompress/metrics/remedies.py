@@ -137,8 +137,7 @@ def _is_alone_over(row: OverRow, largest: LargestTurn, settings: Mapping[str, An
 def _larger_target(row: OverRow, largest: LargestTurn) -> Iterator[Remedy]:
     tokens = row.compressed_tokens or 0
     yield Remedy(
-        "one turn alone is over the target, so that protecting others less does not help: --target-max-tokens "
-        f"{tokens} takes what is left of such a row",
+        f"one turn alone is over the target, whatever else is protected: --target-max-tokens {tokens}",
         target=tokens,
     )
     yield Remedy(f"a shorter turn {largest.index:,} in the input", of_turn=True)
