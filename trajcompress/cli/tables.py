@@ -172,8 +172,12 @@ def _how_to_form(rows: int, settings: Settings | None) -> str:
 
 
 _WITH_REMEDY = {
-    *REJECTED, "context_length_exceeded", "context_too_small", "request_exceeds_tpm", "trajectory_timeout",
-}  # fmt: skip
+    *REJECTED,
+    "context_length_exceeded",
+    "context_too_small",
+    "request_exceeds_tpm",
+    "trajectory_timeout",
+}
 """The others are told how to be tried again, or how to fit."""
 
 
