@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from commands import read_metrics, read_rows, run_here
 
@@ -69,3 +71,20 @@ def test_check_finds_marks_without_an_image(desk):
     ran = run_here("check", "a.jsonl", "--for", "llama-factory", "--json", cwd=desk.folder)
     found = ran.json["violations"]["media_mismatch"]["examples"]
     assert [(each["row"], each["detail"]) for each in found] == [(1, "8 in 'images', 9 marks in the messages")]
+
+
+@pytest.mark.parametrize(
+    ("target", "column"), [("llama-factory", "images"), ("verl", "images"), ("trl", "images_as_read")]
+)
+def test_images_in_parquet_keep_their_type(desk, target, column):
+    row = _screens(parts=False)
+    images = [{"bytes": b"\x89PNG", "path": None}] * STEPS
+    kind = pa.list_(pa.struct([("bytes", pa.binary()), ("path", pa.string())]))
+    messages = [[{"role": message["role"], "content": message["content"]} for message in row["messages"]]]
+    pq.write_table(pa.table({"messages": messages, "images": pa.array([images], kind)}), desk.path("a.parquet"))
+    given = ("--for", target, "--output-format", "parquet", "--target-max-tokens", "7000", "--save-unfit")
+    assert desk.compress("a.parquet", "-o", "out", *given).code == 0
+    (file,) = (desk.path("out") / "data").iterdir()
+    written = pq.read_table(file)
+    assert written.schema.field(column).type == kind
+    assert (0 < len(written[column][0]) < STEPS) is (target != "trl")

@@ -175,10 +175,15 @@ def _with_tools(turns: Sequence[Turn], draft: Draft, show: ToolsInSystem) -> Seq
     return [shown, *(turns[1:] if system else turns)]
 
 
+def as_read(name: str) -> str:
+    """Return the name of a column whose own means something else to a target."""
+    return f"{name}_as_read"
+
+
 def _rename(draft: Draft, name: str) -> None:
     """Give a column another name, which no other has."""
     draft.changes.add("columns")
-    other = f"{name}_as_read"
+    other = as_read(name)
     while other in draft.columns:
         other += "_"
     draft.columns = {other if key == name else key: value for key, value in draft.columns.items()}

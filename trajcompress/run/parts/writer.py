@@ -17,6 +17,7 @@ from trajcompress.dataset.shape import Columns, Opaque, Scalar, merge, shape_of_
 from trajcompress.dataset.storage.location import Location, name_within
 from trajcompress.dataset.writers import open_part
 from trajcompress.errors import RowError
+from trajcompress.forms.chat import as_read
 from trajcompress.metrics.files import MetricsWriter, TableWriter
 from trajcompress.metrics.row import RowMetrics
 from trajcompress.metrics.segment import SegmentMetrics
@@ -87,7 +88,9 @@ class PartWriter:
         """Write what became of a row; return its metrics, which say so where it had to be rejected."""
         source = finished.parsed.source
         if source != self._source:
-            self._source, self._native = source, PROVENANCE_TYPES | _declared(source) | self._format.types
+            declared = _declared(source)
+            renamed = {as_read(name): shape for name, shape in declared.items()}
+            self._source, self._native = source, PROVENANCE_TYPES | renamed | declared | self._format.types
         written = self._write(finished)
         if written.rejected:
             self._reject(_reject_line(source, written.rejected))
