@@ -26,6 +26,7 @@ from trajcompress.summarize.custom.load import load_summarizer
 from trajcompress.wording import counted, printable
 
 _NAMED = 5  # of inputs that have changed
+_OF_DATA = frozenset({".parquet", ".jsonl"})
 _FORMAT = 4
 """Of what a run leaves for itself to go on with: manifests, metrics of parts, keys of summaries."""
 _PACKAGES = ("trajcompress-cli", "transformers", "tokenizers", "gigatoken", "fastokens", "pyarrow", "openai")
@@ -201,7 +202,7 @@ def write_results(folder: RunFolder, run_json: dict[str, Any]) -> Totals:
     caveat = run_json["tokenizer"].get("caveat")
     _write_json(folder.summary, {**totals.as_dict(), "count_caveat": caveat, "changed_inputs": changed})
     settings = {**run_json["settings"], TEMPLATE: run_json["tokenizer"].get("trainer_template")}
-    data: dict[str, Location] = {path.name: path for path in folder.data.iterdir()}
+    data: dict[str, Location] = {each.name: each for each in folder.data.iterdir() if each.suffix in _OF_DATA}
     starters = starter_files(settings, {name: _columns_of(data[name]) for name in sorted(data)})
     for name, text in starters.items():
         write_durably(folder.path / name, text.encode())
@@ -211,13 +212,14 @@ def write_results(folder: RunFolder, run_json: dict[str, Any]) -> Totals:
 
 
 def _columns_of(data: Location) -> Collection[str]:
-    """Return the columns of a data file; of JSON lines those of the first."""
-    if data.suffix == ".parquet":
-        names: list[str] = read_schema(data).names
-        return names
-    with open_binary(data) as file:
-        line = file.readline()
-    return json.loads(line).keys() if line.strip() else ()
+    """Return the columns of a data file, of JSON lines those of the first; none of one that somebody broke."""
+    try:
+        if data.suffix == ".parquet":
+            return frozenset(read_schema(data).names)
+        with open_binary(data) as file:
+            return frozenset(json.loads(file.readline()))
+    except (OSError, ValueError, TypeError):
+        return frozenset()
 
 
 def _write_json(path: Location, value: dict[str, Any]) -> None:
