@@ -7,7 +7,9 @@ import json
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from attacked import message
 from commands import read_metrics, read_rows, run_here
+from loopback import LoopbackServer
 
 STEPS = 9
 
@@ -88,3 +90,24 @@ def test_images_in_parquet_keep_their_type(desk, target, column):
     written = pq.read_table(file)
     assert written.schema.field(column).type == kind
     assert (0 < len(written[column][0]) < STEPS) is (target != "trl")
+
+
+@pytest.mark.parametrize("parts", [False, True])
+def test_a_mark_that_a_model_writes_stands_for_no_image(desk, parts):
+    desk.write("a.jsonl", [_screens(parts=parts)])
+    said = "The flights of days 1 to 5 were shown, each as an <image> beside the words of its page, and no other."
+    with LoopbackServer(lambda _: message(said)) as server:
+        options = ("--target-max-tokens", "7000", "--prune", "off", "--fit", "lenient", "--no-facts")
+        model = ("--model", "writer", "--base-url", server.base_url)
+        ran = desk.compress("a.jsonl", "-o", "out", *options, *model, env={"OPENAI_API_KEY": "k"})
+    (row,) = read_rows(desk.path("out"))
+    if parts:  # it read none, so what it wrote is no quote
+        assert (ran.code, row["images"], read_metrics(desk.path("out"))[0]["reason"]) == (
+            1,
+            [f"{step}.png" for step in range(STEPS)],
+            "marked_answer",
+        )
+        return
+    assert ran.code == 0
+    assert "each as an < image> beside" in json.dumps(row["messages"])
+    assert [f"{step}.png" for step in _steps_shown(row)] == row["images"]

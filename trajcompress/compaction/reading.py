@@ -55,7 +55,7 @@ def request_for(state: State, region: Region, tokens: int, last: Splice | None, 
         emit=state.emit,
         previous=last.summary if last else told,
         focus=policy.focus,
-        special_tokens=state.counter.special_tokens,
+        special_tokens=state.control_marks,
         redactions=redactions,
         taken=taken,
     )

@@ -15,6 +15,7 @@ from trajcompress.compaction.text.result_lines import ResultLines
 from trajcompress.events import Emit, nobody
 from trajcompress.facts.count import NO_FACTS, FactCount
 from trajcompress.facts.ledger import FactLedger
+from trajcompress.formats.media import MARKS
 from trajcompress.redact.turns import CleanRow
 from trajcompress.tokens.counter import Count, Known, TokenCounter
 from trajcompress.transcript.trajectory import Region, Trajectory, Turn
@@ -153,6 +154,12 @@ class State:
         if self.splice is None:
             return None
         return self.previous.in_row(self.splice.region) if self.previous else self.splice.region
+
+    @property
+    def control_marks(self) -> tuple[str, ...]:
+        """What no summary may hold: special tokens, and marks of images where the row has any."""
+        marks = MARKS if any(turn.media for turn in self.original.turns) else ()
+        return (*self.counter.special_tokens, *marks)
 
     @property
     def places(self) -> Sequence[int | None]:

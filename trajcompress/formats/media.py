@@ -18,6 +18,9 @@ from trajcompress.transcript.trajectory import Turn
 MEDIA = {"images": "image", "videos": "video", "audios": "audio"}
 """The columns, and the type of the parts that stand for an item of each; ``<image>`` in a text does, too."""
 
+MARKS = tuple(f"<{kind}>" for kind in MEDIA.values())
+"""Those in a text."""
+
 _MARK = late_re(rf"<({'|'.join(MEDIA.values())})>")
 _CONTEXT_CHARS = 12  # behind a mark, by which it is known again in a text that was cut
 
@@ -31,7 +34,7 @@ def with_marks(turns: Sequence[Turn], row: Mapping[str, Any]) -> tuple[Turn, ...
 
 def marks_in_text(text: str) -> int:
     """Return how many marks a text has."""
-    return sum(text.count(f"<{kind}>") for kind in MEDIA.values())
+    return sum(map(text.count, MARKS))
 
 
 def without_marks(text: str) -> str:

@@ -78,7 +78,7 @@ def _request(
         emit=state.emit,
         previous=last.text if last else None,
         focus=policy.focus,
-        special_tokens=state.counter.special_tokens,
+        special_tokens=state.control_marks,
         redactions=redactions,
     )
 
