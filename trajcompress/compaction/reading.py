@@ -40,7 +40,8 @@ def request_for(state: State, region: Region, tokens: int, last: Splice | None, 
         head = clean.cleaned(turns, Region(0, region.start)).turns
         replaced = clean.cleaned(as_read, region).turns
     told = summarised[0].text if summarised else None
-    facts = facts_needed(head, (*summarised, *replaced), tail) if policy.facts != "off" else ()
+    reader = state.ledger.reader if state.ledger else None
+    facts = facts_needed(head, (*summarised, *replaced), tail, turns=reader) if policy.facts != "off" else ()
     fresh = replaced[unread.start - region.start :]
     taken = partial(words_used, head, fresh, tail) if policy.facts != "off" else dict
     if policy.clear_read:

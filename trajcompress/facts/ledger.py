@@ -11,9 +11,9 @@ from trajcompress.facts.instructions import instructions, outline
 from trajcompress.facts.next_turns import LaterReader
 from trajcompress.facts.parts import Wanted
 from trajcompress.facts.quoted import Quote, by_result, quotes, within_quotes
-from trajcompress.facts.reading import Reader, is_told, mentions, words, words_of
+from trajcompress.facts.reading import is_told, mentions, words, words_of
 from trajcompress.facts.taken import STRONG, words_taken
-from trajcompress.facts.uses import tools_speak, used_in
+from trajcompress.facts.uses import TurnReader
 from trajcompress.transcript.trajectory import Turn
 
 _NEEDED = 2 * STRONG
@@ -42,6 +42,7 @@ class FactLedger:
         self.turns = turns
         self._also = frozenset(also)
         self.later = LaterReader(turns)
+        self.reader = TurnReader(turns)
 
     def needed(self, dropped: Collection[int]) -> dict[int, list[str]]:
         """Return what kept turns use and only dropped ones tell before that, by the last of these.
@@ -122,19 +123,15 @@ class FactLedger:
 
     @cached_property
     def _read(self) -> _Read:
-        reader = Reader()
-        users_speak = tools_speak(self.turns)
         uses: dict[str, set[int]] = {}
-        texts: list[str] = []
-        arguments: list[list[list[str]]] = []
-        for index, turn in enumerate(self.turns):
-            said = reader.said(turn)
-            texts.append(said.whole)
-            arguments.append(said.arguments)
-            for fact in used_in(reader, turn, said, users_speak=users_speak).weights:
+        names: set[str] = set()
+        read = [self.reader.read(turn) for turn in self.turns]
+        for index, turn in enumerate(read):
+            names |= turn.names
+            for fact in turn.used.weights:
                 uses.setdefault(fact, set()).add(index)
-        uses = {fact: places for fact, places in uses.items() if fact not in reader.schema}
-        return _Read(uses, texts, arguments)
+        uses = {fact: places for fact, places in uses.items() if fact not in names}
+        return _Read(uses, [turn.said.whole for turn in read], [turn.said.arguments for turn in read])
 
     @cached_property
     def _parts(self) -> dict[str, set[str]]:

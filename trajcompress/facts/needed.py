@@ -8,7 +8,7 @@ from itertools import accumulate
 from trajcompress.facts.copied import flat, is_copied
 from trajcompress.facts.lookup import facts_told
 from trajcompress.facts.reading import Reader, is_whole, mentions, words
-from trajcompress.facts.uses import read_uses, tools_speak
+from trajcompress.facts.uses import TurnReader
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.trajectory import Turn
 
@@ -18,7 +18,12 @@ _NAMES = late_re(r"(?!(?:[\da-fA-F]{3}){1,2}\Z)[A-Za-z_][\w.]*|\S*\w/\S+")
 
 
 def facts_needed(
-    head: Sequence[Turn], region: Sequence[Turn], tail: Sequence[Turn], *, limit: int = MAX_FACTS
+    head: Sequence[Turn],
+    region: Sequence[Turn],
+    tail: Sequence[Turn],
+    *,
+    limit: int = MAX_FACTS,
+    turns: TurnReader | None = None,
 ) -> tuple[str, ...]:
     """Return what the tail relies on and only the region tells it, the most important first.
 
@@ -31,13 +36,15 @@ def facts_needed(
         region: the turns that a summary replaces.
         tail: the kept turns after it.
         limit: the most facts to return.
+        turns: what read turns of the row before.
     """
-    reader = Reader()
-    used = read_uses(reader, tail, users_speak=tools_speak((*head, *region, *tail)))
+    turns = turns or TurnReader((*head, *region, *tail))
+    used, reader = turns.uses(tail), Reader()
     if not used.weights:
         return ()
     given, told = reader.text(head), reader.text(region)
-    likely = [fact for fact in used.weights if fact not in reader.schema]
+    names = used.names | reader.schema
+    likely = [fact for fact in used.weights if fact not in names]
     if len(likely) > _MAX_VERIFIED * limit:  # fewer are all looked up, which is quicker than reading all words
         told_words = set(words(told))
         likely = [fact for fact in likely if told_words.issuperset(words(fact))]

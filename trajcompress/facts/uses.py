@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 from itertools import islice
+from typing import NamedTuple
 
 from msgspec import Struct, field
 
@@ -23,13 +24,15 @@ class Uses(Struct):
     """What turns use, and what others bring in, in order.
 
     ``weights`` say how much each thing is used in all, and stand in order of first use; ``supplied`` says how many
-    supplies stood before that. ``in_bodies`` are those that only what is written to a file or a page names.
+    supplies stood before that. ``in_bodies`` are those that only what is written to a file or a page names. ``names``
+    are no facts: of tools, of their arguments, and keys of JSON that is said.
     """
 
     weights: dict[str, float] = field(default_factory=dict)
     supplied: dict[str, int] = field(default_factory=dict)
     supplies: list[str] = field(default_factory=list)
     in_bodies: set[str] = field(default_factory=set)
+    names: set[str] = field(default_factory=set)
 
 
 class Used(Struct):
@@ -54,36 +57,58 @@ def tools_speak(turns: Iterable[Turn]) -> bool:
     return any(turn.role == "tool" or turn.answers for turn in turns)
 
 
-def read_uses(reader: Reader, turns: Sequence[Turn], *, users_speak: bool) -> Uses:
-    """Read what turns use, and what others bring in; see :func:`used_in`."""
-    read = Uses()
-    for turn in turns:
+class ReadTurn(NamedTuple):
+    """What a turn says and uses; ``names`` as in :class:`Uses`."""
+
+    said: Said
+    used: Used
+    names: set[str]
+
+
+class TurnReader:
+    """Reads the turns of a row, each once."""
+
+    def __init__(self, turns: Iterable[Turn]) -> None:
+        """Take the turns of the row: where none is a tool's, users may say what commands printed."""
+        self._users_speak = tools_speak(turns)
+        self._read: dict[int, tuple[Turn, ReadTurn]] = {}
+
+    def read(self, turn: Turn) -> ReadTurn:
+        """Return what a turn says, and uses: assistants do, and users where what they say is known to be theirs."""
+        known = self._read.get(id(turn))
+        if known is None:
+            known = self._read[id(turn)] = turn, self._of(turn)
+        return known[1]
+
+    def uses(self, turns: Sequence[Turn]) -> Uses:
+        """Return what turns use, and what others bring in."""
+        found = Uses()
+        for turn in turns:
+            said, used, names = self.read(turn)
+            found.names |= names
+            found.in_bodies -= used.weights.keys() - used.in_bodies
+            found.in_bodies |= used.in_bodies - found.weights.keys()
+            for fact, weight in used.weights.items():
+                if fact not in found.weights:
+                    found.supplied[fact] = len(found.supplies)
+                found.weights[fact] = found.weights.get(fact, 0.0) + weight
+            if brings_in(turn, users_speak=self._users_speak):
+                found.supplies.append(said.whole)
+        return found
+
+    def _of(self, turn: Turn) -> ReadTurn:
+        reader, used = Reader(), Used()
         said = reader.said(turn)
-        used = used_in(reader, turn, said, users_speak=users_speak)
-        read.in_bodies -= used.weights.keys() - used.in_bodies
-        read.in_bodies |= used.in_bodies - read.weights.keys()
-        for fact, weight in used.weights.items():
-            if fact not in read.weights:
-                read.supplied[fact] = len(read.supplies)
-            read.weights[fact] = read.weights.get(fact, 0.0) + weight
-        if brings_in(turn, users_speak=users_speak):
-            read.supplies.append(said.whole)
-    return read
-
-
-def used_in(reader: Reader, turn: Turn, said: Said, *, users_speak: bool) -> Used:
-    """Return what a turn uses: assistants do, and users where what they say is known to be theirs."""
-    used = Used()
-    if turn.role == "assistant":
-        if '"' in said.text:
-            reader.schema.update(_JSON_KEY.findall(said.text))
-        used.say(candidates(said.text), _WRITTEN)
-        used.say(candidates(said.reasoning), _SAID)
-        for values in said.arguments:
-            _call(used, values)
-    elif _is_spoken(turn, users_speak=users_speak):
-        used.say(candidates(readable(request_text(turn))), _SAID)
-    return used
+        if turn.role == "assistant":
+            if '"' in said.text:
+                reader.schema.update(_JSON_KEY.findall(said.text))
+            used.say(candidates(said.text), _WRITTEN)
+            used.say(candidates(said.reasoning), _SAID)
+            for values in said.arguments:
+                _call(used, values)
+        elif _is_spoken(turn, users_speak=self._users_speak):
+            used.say(candidates(readable(request_text(turn))), _SAID)
+        return ReadTurn(said, used, reader.schema)
 
 
 def _call(used: Used, values: Sequence[str]) -> None:
