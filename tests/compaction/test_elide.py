@@ -22,6 +22,8 @@ from trajectories import Example, examples, read, result
 from trajcompress.compaction.text import elide_results
 from trajcompress.compaction.text.cut import cut
 from trajcompress.compaction.text.middle import LEAST_CUT, cut_text, name_in_mark
+from trajcompress.compaction.text.result_lines import all_lines
+from trajcompress.facts.ledger import FactLedger
 
 
 def elided(*messages, excess, indexes=None):
@@ -240,3 +242,22 @@ def test_what_is_cut_around_a_line_that_is_used_begins_as_it_did():
     assert shorter.startswith("The file /repo/a.py has been edited.\n")
     assert "300 x = 300" in shorter
     assert len(shorter) < 700
+
+
+def test_a_line_in_the_place_of_json_gets_shorter_and_no_mark_stands_amid_it():
+    flights = [
+        {"number": f"HAT{n}", "from": "JFK", "to": "SEA", "price": 100 + n, "seats": n} for n in range(100, 160)
+    ]
+    uses = " ".join(f"HAT{number} for {100 + number} dollars," for number in range(100, 130))
+    ask = {"role": "user", "content": "Which flights are there?"}
+    turns = read([ask, call(), result(text=json.dumps(flights)), {"role": "assistant", "content": uses}]).turns
+    ledger = FactLedger(turns)
+    lines = all_lines(ledger, {}, str)
+    long = lines.line_of_data(2, 0, "full")
+    cleared = read([ask, call(), result(text=long), {"role": "assistant", "content": uses}]).turns
+    for keep in (ledger.wanted, None):
+        cut_short = elide_results(cleared, [2], tokens(long) // 2, tokens, keep, lines=lambda: lines)[2].text
+        assert len(cut_short) < len(long) * 0.7
+        assert cut_short.startswith(long.partition(" → ")[0])
+        assert cut_short.endswith("]")
+        assert "elided" not in cut_short

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TypeAlias
 
 from trajcompress.compaction.text.cut import cut
+from trajcompress.compaction.text.line import is_line
 from trajcompress.compaction.text.middle import LEAST_CUT, cut_behind, useful_chars
 from trajcompress.compaction.text.result_lines import ResultLines
 from trajcompress.facts.parts import Wanted, told_of
@@ -60,7 +61,7 @@ def elide_results(
         least: characters that are left of each besides what is to stay, whether that is enough or not.
         lines: makes the lines of the results; where they are not given, all are cut.
     """
-    elider = _Elider(excess, count, least, lines if keep else None)
+    elider = _Elider(excess, count, least, lines, keeps=keep is not None)
     after = list(turns)
     last_request = _last_request(turns)
     indexes = sorted(indexes, key=lambda index: len(turns[index].text) <= SHORT_CHARS)
@@ -83,30 +84,52 @@ class _Elider:
     """Cuts results one after the other until what is in excess has gone."""
 
     def __init__(
-        self, excess: int, count: Callable[[str], int], least: int, lines: Callable[[], ResultLines] | None
+        self,
+        excess: int,
+        count: Callable[[str], int],
+        least: int,
+        lines: Callable[[], ResultLines] | None,
+        *,
+        keeps: bool,
     ) -> None:
         self.excess = excess
-        self._lines = lines
+        self._lines, self._keeps = lines, keeps
         self._least = least
         self._count = count
         self.keep: Wanted = {}
         self.spares_useful = False
 
     def shorten_result(self, index: int, number: int, text: str) -> str:
-        """Cut a result; of JSON leave its line instead where that tells more of what is used."""
+        """Cut a result; of JSON leave its line instead where that tells more of what is used.
+
+        Where a line stands there already a shorter one is left, which is cut only where nothing else is enough.
+        """
         excess = self.excess
+        if self._lines is not None and is_line(text):
+            line = text if self.spares_useful else self._shorter_line(self._lines(), index, number, text)
+            if self._keeps or self.excess <= 0:
+                return line
+            self.excess = excess
         cut_short = self.shorten(number, text)
-        if cut_short == text or self._lines is None:
+        if cut_short == text or self._lines is None or not self._keeps:
             return cut_short
         lines = self._lines()
         taken = lines.taken(index)
         told = told_of(taken, cut_short)
         if told >= sum(taken.values()) or told >= told_of(taken, text):  # mostly it tells all, or as much
             return cut_short
-        line = lines.line_of_data(index, number, shortest=not self.spares_useful)
+        line = lines.line_of_data(index, number, "full" if self.spares_useful else "shortest")
         if len(line) >= len(cut_short) or told_of(taken, line) <= told:
             return cut_short
         self.excess = excess - self._count(text) + self._count(line)
+        return line
+
+    def _shorter_line(self, lines: ResultLines, index: int, number: int, text: str) -> str:
+        line = lines.line_of_data(index, number, "shortest" if self._keeps else "bare")
+        freed = self._count(text) - self._count(line) if line and self.excess > 0 else 0
+        if freed <= 0:
+            return text
+        self.excess -= freed
         return line
 
     def shorten(self, _: int, text: str) -> str:

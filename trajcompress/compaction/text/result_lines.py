@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cached_property, partial
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from trajcompress.compaction.text.excerpt import BRIEF_CHARS, ENDS, MOST_CHARS, excerpt
 from trajcompress.compaction.text.line import (
@@ -37,6 +37,8 @@ BARE_CHARS = 100
 """Results up to this length stay even where a row has no room."""
 
 _MOST_LEFT = 0.8  # of its length a line may have: for less than that a result is not given up
+
+Length: TypeAlias = Literal["full", "shortest", "bare"]
 
 Needed: TypeAlias = Callable[[int], Sequence[str]]
 """What is needed later of a turn."""
@@ -88,7 +90,7 @@ class ResultLines:
         self.turns, self.middle, self.needed, self._read = turns, middle, needed, read or turns
         self._texts_read: dict[int, Sequence[str]] = {}
         self._readings: dict[Place, Reading] = {}  # for a line in full, then shorter ones
-        self._of_data: dict[tuple[int, int, bool], str] = {}
+        self._of_data: dict[tuple[int, int, Length], str] = {}
         self._clean, self.ledger = clean, ledger
         self.quoted = ledger.quoted if ledger else _nothing_taken
         self.taken = ledger.taken if ledger else _nothing_taken
@@ -159,13 +161,18 @@ class ResultLines:
         line = bare_line(reading, self.turns[index].name, self._clean, whole=self._whole(index, number))
         return line if len(line) <= _MOST_LEFT * len(text) else text
 
-    def line_of_data(self, index: int, number: int, *, shortest: bool = False) -> str:
+    def line_of_data(self, index: int, number: int, length: Length) -> str:
         """Return the line of a result that is JSON, or its text where that is shorter; of any other nothing."""
-        place = index, number, shortest
+        place = index, number, length
         if place not in self._of_data:  # a row is cut again and again, until it fits
             text = next(iter(result_texts(self.turns[index])[number:]), "")
-            self._of_data[place] = self.line(index, number, text, shortest=shortest) if is_data(text) else ""
+            self._of_data[place] = self._line_as(length, index, number, text) if is_data(text) else ""
         return self._of_data[place]
+
+    def _line_as(self, length: Length, index: int, number: int, text: str) -> str:
+        if length == "bare":
+            return self._bare_line(index, number, text)
+        return self.line(index, number, text, shortest=length == "shortest")
 
     def line(self, index: int, number: int, text: str, *, shortest: bool = False) -> str:
         """Return the text, or a line where that is shorter."""
