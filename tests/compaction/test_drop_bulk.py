@@ -141,15 +141,22 @@ def test_bulk_goes_before_any_observation_is_cleared(counter: TokenCounter):
 
 def test_a_result_that_came_before_becomes_a_line_that_says_so(counter: TokenCounter):
     size = counter.count_text(TABLE)
-    found, changed = dropped(counter, looks(TABLE, TABLE, LISTING, TABLE), less=size + 100)
+    found, changed = dropped(counter, looks(TABLE, TABLE, LISTING, TABLE, LISTING + "\n"), less=size + 100)
     just, line = (
         f"[show table.txt → the same result as {of} before; 60 lines, {len(TABLE):,} characters]"
         for of in ("the call", "this call gave")
     )
-    assert found == [TABLE, just, LISTING, line]
+    assert found == [TABLE, just, LISTING, line, LISTING + "\n"]
     assert is_line(line)
     assert is_line(just)
     assert changed == 2
+
+
+def test_what_the_last_step_answers_stays_though_it_came_before(counter: TokenCounter):
+    found, changed = dropped(counter, looks(TABLE, LISTING, TABLE, TABLE), less=100)
+    assert found[0] == found[3] == TABLE
+    assert is_line(found[2])
+    assert changed == 1
 
 
 def test_no_more_of_what_is_repeated_goes_than_must_the_oldest_first(counter: TokenCounter):
@@ -208,9 +215,9 @@ def test_the_same_result_of_another_call_is_not_said_to_be_of_this_one():
 def test_what_failed_again_says_why(counter: TokenCounter):
     shown = "".join(f"{number}: value_{number} = read({number})\n" for number in range(40))
     failed = f"Traceback (most recent call last):\n{shown}SyntaxError: unmatched ')' (shop.py, line 7)"
-    ran = [m for n in range(3) for m in (call("bash", f"c{n}", command="python shop.py"), result(f"c{n}", failed))]
+    ran = [m for n in range(4) for m in (call("bash", f"c{n}", command="python shop.py"), result(f"c{n}", failed))]
     found, _ = dropped(counter, read([ASK, *ran, {"role": "assistant", "content": "Done."}]), less=400)
-    assert found[0] == failed
+    assert found[0] == found[3] == failed
     assert found[1] == found[2]
     assert found[1].startswith("[python shop.py → fails as before: SyntaxError: unmatched ')' (shop.py, line 7); 42 ")
     assert is_line(found[1])

@@ -193,8 +193,8 @@ def _used_next(turns: Sequence[Turn], called: int, index: int) -> tuple[str, ...
 def _given_before(turns: Sequence[Turn], observed: Sequence[int], last: Collection[int]) -> dict[int, int]:
     """Return which results an earlier one gave, and which that is.
 
-    Of the last observations all but the first of these, of the others those between the first and the last. None
-    points to a later result: the turns before that would do without what they were told.
+    Of the last observations all but the first of these, of the others those between the first and the last; the very
+    last stays. None points to a later result: the turns before that would do without what they were told.
     """
     places: dict[str, list[int]] = {}
     for index in observed:
@@ -206,7 +206,7 @@ def _given_before(turns: Sequence[Turn], observed: Sequence[int], last: Collecti
             late = [index for index in given if index in last]
             others = [*(index for index in given if index not in last), *late[:1]]
             for first, *again in filter(None, (late, others[:-1])):
-                found |= dict.fromkeys(again, first)
+                found |= {index: first for index in again if index != observed[-1]}
     return found
 
 
