@@ -49,6 +49,7 @@ _POINT_AT_END = late_re(r"(?:\A|\s)(\d{1,2})\.\Z")
 _POINTS = late_re(r": 1\. ")
 # A full stop ends a sentence only before a space and no small letter, and not behind the number of a first point; 。
 # does anywhere.
+_NUMBER_ALONE = late_re(r"\s*\d{1,3}[.)]\s*")
 _SENTENCE = late_re(
     r"(?:[^\n.!?。！？；]++|[.!?]++(?=[^\s]|[ \t]{1,4}[a-z])|(?<=: 1)\.(?=[ \t]))++[.!?。！？；]*+|[.!?。！？；]++"
 )
@@ -114,8 +115,18 @@ def shorten(text: str, limit: int) -> str:
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
-    """Return where the sentences and lines of prose stand, of any script."""
-    return [match.span() for match in _SENTENCE.finditer(text) if not match[0].isspace()]
+    """Return where the sentences and lines of prose stand, of any script; the number of a point is no sentence."""
+    found: list[tuple[int, int]] = []
+    number: int | None = None  # where one begins
+    for match in _SENTENCE.finditer(text):
+        start, end = match.span()
+        if number is None and _NUMBER_ALONE.fullmatch(text, start, end):
+            number = start
+            continue
+        if not match[0].isspace():
+            found.append((start if number is None else number, end))
+        number = None
+    return found if number is None else [*found, (number, len(text.rstrip()))]
 
 
 def whole_sentences(text: str, limit: int) -> str:

@@ -11,8 +11,11 @@ from trajcompress.summarize.extractive.fit import ASKED, RECENT, Line, Section
 from trajcompress.transcript.observations import is_request, request_text
 from trajcompress.transcript.trajectory import Turn
 
+_LONG_REQUEST_CHARS = 1_200  # of the last one, which is in force
 _REQUEST_CHARS = 600
 _SHORT_REQUEST_CHARS = 200
+_POINT = "0123456789.) "  # before what is asked
+_HEADING = late_re(r"#{1,6} |\W*\Z")
 _BINDING = late_re(
     r"\d|\b(?:not|never|only|must|don'?t|without|except|prefer|at least|at most|under|over|before|after|instead"
     r"|budget|limit|max|min|no)\b|[不必只]|ない|말|nicht|nur|muss|sans|ne pas|sin|solo",
@@ -23,6 +26,7 @@ _BINDING = late_re(
 def requests_of(region: Sequence[Turn]) -> list[Line]:
     """Quote what people ask, the sentences that bind first where all is too long."""
     lines = []
+    last = max((index for index, turn in enumerate(region) if is_request(turn)), default=-1)
     for index, turn in enumerate(region):
         if not is_request(turn) or turn.name:
             continue
@@ -33,21 +37,27 @@ def requests_of(region: Sequence[Turn]) -> list[Line]:
         if len(said) <= _REQUEST_CHARS:
             forms = (said, shorten(said, _SHORT_REQUEST_CHARS))
         else:
-            forms = (_binding(request_text(turn), _REQUEST_CHARS), _binding(request_text(turn), _SHORT_REQUEST_CHARS))
+            limits = (_LONG_REQUEST_CHARS, _REQUEST_CHARS, _SHORT_REQUEST_CHARS)
+            forms = tuple(_binding(request_text(turn), limit) for limit in limits[index != last :])
         quoted = tuple(dict.fromkeys(f'"{form}"' for form in forms))
         lines.append(Line(Section.REQUESTS, index, ASKED + RECENT * recency, quoted))
     return lines
 
 
 def _binding(text: str, limit: int) -> str:
-    """Quote whole sentences of what a person says in their order, those with limits, figures and wishes first."""
+    """Quote whole sentences of what a person says in their order: what it begins with, then limits and wishes.
+
+    Of the others the last come first. A heading says nothing without what stands below it.
+    """
     text = clip(text)
     places = sentences(text)
     said = [one_line(text[start:end]) for start, end in places]
-    ranked = sorted(range(len(said)), key=lambda place: (place > 0 and not _BINDING.search(said[place]), -place))
+    telling = [place for place in range(1, len(said)) if not _HEADING.match(said[place])]
+    first = [*range(len(said))[:1], *(telling[:1] if said and said[0].endswith(":") else ())]
+    ranked = sorted(telling, key=lambda place: (not _BINDING.search(said[place].lstrip(_POINT)), -place))
     chosen: set[int] = set()
     room = limit
-    for place in ranked:
+    for place in dict.fromkeys((*first, *ranked)):
         if len(said[place]) + 3 <= room:
             chosen.add(place)
             room -= len(said[place]) + 3
