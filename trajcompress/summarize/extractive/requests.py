@@ -35,7 +35,7 @@ def requests_of(region: Sequence[Turn]) -> list[Line]:
             continue
         recency = (index + 1) / len(region)
         if len(said) <= _REQUEST_CHARS:
-            forms = (said, shorten(said, _SHORT_REQUEST_CHARS))
+            forms: tuple[str, ...] = (said, shorten(said, _SHORT_REQUEST_CHARS))
         else:
             limits = (_LONG_REQUEST_CHARS, _REQUEST_CHARS, _SHORT_REQUEST_CHARS)
             forms = tuple(_binding(request_text(turn), limit) for limit in limits[index != last :])
