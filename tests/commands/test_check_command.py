@@ -259,12 +259,13 @@ def _asks(number, content):
     return [made | {"content": content}, result(f"c{number}", f"m{number} " + "has one more line " * 30)]
 
 
-@pytest.mark.parametrize(("template", "content", "said"), REFUSING)
-def test_what_a_refusal_hid_in_the_input_is_not_new(desk, check, make_tokenizer, template, content, said):
+@pytest.mark.parametrize("refusing", REFUSING)
+def test_what_a_refusal_hid_in_the_input_is_not_new(desk, check, make_tokenizer, refusing):
     """The row as it was read is refused; as it is written it is rendered, without its calls."""
+    template, content, said = refusing
+    folder = make_tokenizer(template)
     turns = [turn for n in range(12) for turn in _asks(n, content if n == 3 else f"I look at module {n} now. " * 5)]
     desk.write("a.jsonl", [{"messages": [USER, *turns, SAY]}])
-    folder = make_tokenizer(template)
     own = ["--target-max-tokens", "900", "--summary-target-tokens", "80", "--prune", "off", "--fit", "lenient"]
     ran = desk.compress("a.jsonl", "-o", "out", "--tokenizer", folder, *own)
     assert ran.code == 0, ran.stderr
