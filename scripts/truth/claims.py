@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from truth import rows
 from truth.edits import Edit, changed, edits
 from truth.results import BROKEN, COUNTED, all_of, differs, plain
 from truth.sections import Bullet, Changed, Output
@@ -22,6 +23,7 @@ OPEN = re.compile(r"^(?:not answered(?: yet)?|unanswered|open request|still aske
 LEADING = re.compile(
     r"^(?:then|also|latest|first|now|in force|done|open|\(\w+\)|\d+[.)]):?\s+(?=\S)|^(?:then|latest|first):\s*"
 )
+BY = re.compile(r'([^:"\n]{1,60}): (".*)', re.DOTALL)
 LAST = re.compile(r"^(?:the )?(?:last|latest|final|failed) (?:action|command|call|step)?[^:→]{0,20}:\s*")
 GROUP = re.compile(r"; (?=(?:[^;→]|\\;)* → )")
 CLEAR_MARK = re.compile(r"(?i)omitted|elided|truncated|removed|cleared|cut|shortened|…")
@@ -55,6 +57,12 @@ class Judge:
     def edits(self) -> list[Edit]:
         """Changes of files."""
         return edits(self.story)
+
+    @cached_property
+    def names(self) -> set[str]:
+        """Who speaks by a name in user turns."""
+        messages = (turn.message for turn in self.story.turns if rows.role(turn.message) in {"user", "human"})
+        return {message["name"] for message in messages if isinstance(message.get("name"), str)}
 
     def kind(self, *kinds: str) -> list[Bag]:
         """The turns of these kinds."""
@@ -148,6 +156,9 @@ class Judge:
         if not words(said):
             return Finding(kind, True, text)
         people = self.kind("request", *(["system"] if constraint else []))
+        if (by := BY.match(text)) and by[1] in self.names:
+            said = NOTED.sub(" … ", by[2]).strip(' "')
+            people = [Bag(turn.text) for turn in self.story.turns if turn.message.get("name") == by[1]]
         if any(quoted(said, bag) for bag in people) or quoted(said, Bag("\n".join(bag.text for bag in people))):
             return Finding(kind, True, text)
         others = [turn.kind for turn in self.story.turns if quoted(said, Bag(turn.text))]

@@ -25,6 +25,10 @@ ALTERNATING = (
     "{{ raise_exception('Roles must alternate') }}{% endif %}{{ message['content'] }}{% endfor %}"
 )
 
+SHOWS_NO_CALLS = "{% for m in messages %}<{{ m.role }}>{{ '' + m.content }}{% endfor %}"
+REFUSES_LONG = "{% if messages | length > 24 %}{{ raise_exception('too many turns') }}{% endif %}" + SHOWS_NO_CALLS
+REFUSING = [(SHOWS_NO_CALLS, None, "template_refuses"), (REFUSES_LONG, "I look.", "too many turns")]
+
 
 @pytest.fixture
 def desk(tmp_path, make_tokenizer):
@@ -248,6 +252,31 @@ def test_what_came_with_the_run_stays_with_new_only(desk, check):
     assert [ran.json[key] for key in ("invalid_rows", "of_input", "rows_of_input")] == [2, 1, 1]
     found = ran.json["violations"]["orphan_tool_result"]
     assert [(each["row"], each["detail"]) for each in found["examples"]] == [(0, "answers 'c'"), (1, "answers 'b'")]
+
+
+def _asks(number, content):
+    made = call(f"c{number}", f"look{number}")
+    return [made | {"content": content}, result(f"c{number}", f"m{number} " + "has one more line " * 30)]
+
+
+@pytest.mark.parametrize("refusing", REFUSING)
+def test_what_a_refusal_hid_in_the_input_is_not_new(desk, check, make_tokenizer, refusing):
+    """The row as it was read is refused; as it is written it is rendered, without its calls."""
+    template, content, said = refusing
+    folder = make_tokenizer(template)
+    turns = [turn for n in range(12) for turn in _asks(n, content if n == 3 else f"I look at module {n} now. " * 5)]
+    desk.write("a.jsonl", [{"messages": [USER, *turns, SAY]}])
+    own = ["--target-max-tokens", "900", "--summary-target-tokens", "80", "--prune", "off", "--fit", "lenient"]
+    ran = desk.compress("a.jsonl", "-o", "out", "--tokenizer", folder, *own)
+    assert ran.code == 0, ran.stderr
+    assert said in check("a.jsonl", "--tokenizer", folder).stdout
+    ran = check("out")
+    assert (ran.code, ran.stdout.split()[0]) == (1, "call_not_rendered")
+    assert "--new-only leaves them out" in ran.stdout
+    ran = check("out", "--new-only")
+    assert (ran.code, ran.stdout.splitlines()[0]) == (0, "1 row checked for template, 0 with new violations")
+    audited = run_here("audit", "out", "--new-only", "--json", cwd=desk.folder)
+    assert audited.json["faults"]["kinds"] == {}
 
 
 def test_an_input_that_is_gone_tells_nothing(desk, check):

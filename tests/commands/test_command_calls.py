@@ -123,6 +123,23 @@ def test_rows_that_fail_keep_their_original(desk):
     assert "writer" in row["error"]
 
 
+USELESS = "none of the first 20 answers was a summary (the last: refused_answer), and each is paid for"
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_model_that_writes_no_summary_at_all_is_told_of_once(desk, workers):
+    long_rows(desk, 24)
+    refusal = replies.saying("I'm sorry, but I can't help with that.")
+    with LoopbackServer(lambda _: refusal) as server:
+        ran = compress(desk, server, "--max-retries", "0", "--num-workers", workers)
+    assert (ran.code, ran.json["failed"]) == (1, 24)
+    assert ran.stderr.count(USELESS) == 1
+    with LoopbackServer(lambda seen: None if "build 1 of" in seen.text else refusal) as server:
+        ran = compress(desk, server, "--max-retries", "0", "--max-concurrent-requests", "1", out="other")
+    assert (ran.code, ran.json["compressed"]) == (1, 1)
+    assert USELESS not in ran.stderr
+
+
 def test_failed_rows_may_be_allowed(desk):
     long_rows(desk, 2)
     with LoopbackServer(lambda seen: replies.empty() if "build 1 of" in seen.text else None) as server:

@@ -167,6 +167,15 @@ def test_a_demonstration_is_nobodys_request(truth):
     assert [finding.why for finding in findings(truth, row, after, metrics)] == ["words of: demo"]
 
 
+@pytest.mark.parametrize(("who", "true"), [("Ann", True), ("Bob", False)])
+def test_a_request_is_of_whom_it_is_said_to_be(truth, who, true):
+    row = as_calls()
+    row["messages"][1]["name"] = "Ann"
+    row["messages"].insert(2, {"role": "user", "name": "Bob", "content": "Tell me when it is done."})
+    after, metrics = with_summary(row, f'Requests:\n- {who}: "Mend the parser in /repo/parse.py."', 3, 11)
+    assert [(found.kind, found.ok) for found in findings(truth, row, after, metrics)] == [("request", true)]
+
+
 @FORMS
 def test_the_scripts_to_compare_with_fit_and_keep_what_they_say(truth, row):
     story = truth.who.tell("swe-smith", row)

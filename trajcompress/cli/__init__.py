@@ -18,6 +18,7 @@ import typer
 from trajcompress.cli import audit, check, compare, compress, config, merge, plan, push, report, show, status
 from trajcompress.cli.deferred import DeferredGroup, GroupedCommand
 from trajcompress.cli.printing import escape_what_cannot_be_printed, open_closed_streams
+from trajcompress.cli.readers import outlive_readers
 from trajcompress.errors import TrajcompressError, UsageError
 from trajcompress.processes.interpreter import prepare_interpreter
 from trajcompress.wording import printable
@@ -78,6 +79,7 @@ def main() -> None:
     """Run the command line; errors of ours are one line on stderr, without a traceback unless --debug is given."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a stop is a stop, however it is asked for
     open_closed_streams()
+    outlive_readers()
     prepare_interpreter()
     escape_what_cannot_be_printed()
     try:

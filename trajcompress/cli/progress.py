@@ -27,6 +27,7 @@ Shown: TypeAlias = Literal["auto", "bar", "lines", "off"]
 
 _NOTE_AGAIN_S = 60.0
 """After which a line says once more what the bar, where there is one, shows at any time."""
+_MANY_USELESS = 20
 _TICK_S = 0.5
 _LINE_S = 30.0
 _CLEAR = "\r\x1b[K"
@@ -61,6 +62,7 @@ class TerminalReporter:
         self._has_logged = False
         self._has_noted = False
         self._noted_at = -math.inf
+        self._has_said_useless = False
 
     def note(self, text: str) -> None:
         """Write a line, above the bar."""
@@ -104,6 +106,20 @@ class TerminalReporter:
         with self._lock:
             if self._counts is not None:
                 self._counts.take(event, figures, time.monotonic())
+                self._say_useless(event, figures)
+
+    def _say_useless(self, event: Event, figures: dict[str, Figure]) -> None:
+        """Say once that none of the first answers was a summary: no such row stops a run, and each is paid for."""
+        counts = self._counts
+        if event != "called" or counts is None or counts.useless != _MANY_USELESS or self._has_said_useless:
+            return
+        self._has_said_useless = True
+        if counts.none_usable:
+            self.note(
+                f"none of the first {_MANY_USELESS} answers was a summary (the last: {figures.get('result')}), and "
+                "each is paid for; the run goes on. Ctrl-C stops it, and --max-failed N would have; to start again "
+                "with another --model: --overwrite"
+            )
 
     def status(self, text: str | None) -> None:
         """Say what holds the run up, None for nothing, in a line of its own at times; the bar has it too."""

@@ -27,6 +27,7 @@ def status(
     import sys
     import time
 
+    from trajcompress.cli.readers import is_read
     from trajcompress.dataset.storage.location import location_of
     from trajcompress.results.status import in_lines, read_status
 
@@ -36,7 +37,7 @@ def status(
             found = read_status(location_of(folder))
             text = json.dumps(found.as_dict(), indent=None if watch else 2) if as_json else "\n".join(in_lines(found))
             typer.echo(f"{again}{text}")
-            if not (watch and found.is_running):
+            if not (watch and found.is_running and is_read()):
                 return
             time.sleep(_EVERY_S)
     except KeyboardInterrupt:  # how one stops to watch

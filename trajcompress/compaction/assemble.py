@@ -1,7 +1,8 @@
 """Putting a summary in the place of a region. Pure.
 
 A summary stands as one user turn of its own where that puts no two user turns side by side; else it is folded into
-the user turn beside it, or into the tool result before it, and ends there with a plain marker.
+the user turn beside it, or into the tool result before it, and ends there with a plain marker. Of rows that name who
+speaks, it stands in no turn of somebody if there is another place.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from trajcompress.compaction.policy import Policy
 from trajcompress.compaction.state import Placed
 from trajcompress.formats.turns import add_text, new_user_turn
 from trajcompress.settings.choices import Placement
+from trajcompress.transcript.speakers import speaker_of, unnamed_role, users_in_a_row
 from trajcompress.transcript.summary_marks import SUMMARY_END
 from trajcompress.transcript.targets import fits_between
 from trajcompress.transcript.trajectory import Region, Trajectory, Turn
@@ -47,20 +49,21 @@ def assemble(
     policy.
 
     With ``auto`` placement the summary is a turn of its own where the target takes a user turn there. Where all turns
-    are trained that is also beside another user turn: marks can leave it out, not what is folded into a turn.
+    are trained that is also beside another user turn: marks can leave it out, not what is folded into a turn. It is
+    so, too, where the row has user turns side by side, and the summary would stand under somebody's name.
     """
     left = list(trajectory.turns[: region.start])
     right = list(trajectory.turns[region.end :])
     if request is not None and region.start <= request < region.end:
         right.insert(0, trajectory.turns[request])
     placement = placement or policy.placement
-    stands_alone = placement == "human" or (placement == "auto" and _fits(left, right, policy))
+    stands_alone = placement == "human" or (placement == "auto" and _fits(left, right, trajectory, policy))
     if not stands_alone and _fold(left, right, summary):
         placed: Placed = "fold"
         middle = []
     else:
         placed = "human"
-        middle = [marked(new_user_turn(trajectory, summary), policy.marks, policy.target)]
+        middle = [marked(unnamed_user_turn(trajectory, summary, policy), policy.marks, policy.target)]
     if policy.notice:
         left = with_notice(left, policy.notice)
     trains = learns_from_users(
@@ -74,21 +77,41 @@ def assemble(
     return Assembled((*left, *middle, *right), placed, in_loss)
 
 
-def _fits(left: list[Turn], right: list[Turn], policy: Policy) -> bool:
+def unnamed_user_turn(trajectory: Trajectory, text: str, policy: Policy) -> Turn:
+    """Make a user turn for a summary, under nobody's name as far as the roles of the row allow."""
+    return new_user_turn(trajectory, text, unnamed_role(trajectory.turns, policy.mapped_roles))
+
+
+def _fits(left: list[Turn], right: list[Turn], trajectory: Trajectory, policy: Policy) -> bool:
     before, after = left[-1] if left else None, right[0] if right else None
-    return fits_between(before, after, policy.target, beside_users=policy.train_on == "all")
+    beside_users = policy.train_on == "all"
+    if not beside_users and (place := _place_to_fold(before, after)):
+        beside_users = speaker_of(place) is not None and users_in_a_row(trajectory.turns)
+    return fits_between(before, after, policy.target, beside_users=beside_users)
 
 
 def _fold(left: list[Turn], right: list[Turn], summary: str) -> bool:
     """Fold the summary into a neighbour, in place; return False where there is none to fold it into."""
     block = f"{summary}\n{SUMMARY_END}"
-    if right and right[0].role == "user" and not right[0].answers and not right[0].in_answer:
-        right[0] = add_text(right[0], before=f"{block}\n\n")
-    elif left and left[-1].role in {"user", "tool"}:
-        left[-1] = add_text(left[-1], after=f"\n\n{block}")
-    else:
+    before, after = left[-1] if left else None, right[0] if right else None
+    place = _place_to_fold(before, after)
+    if place is None:
         return False
+    if place is after:
+        right[0] = add_text(place, before=f"{block}\n\n")
+    else:
+        left[-1] = add_text(place, after=f"\n\n{block}")
     return True
+
+
+def _place_to_fold(before: Turn | None, after: Turn | None) -> Turn | None:
+    """Return the neighbour to fold a summary into: the user turn behind it, but rather one without a name."""
+    takes_after = after is not None and after.role == "user" and not after.answers and not after.in_answer
+    takes_before = before is not None and before.role in {"user", "tool"}
+    if not takes_after:
+        return before if takes_before else None
+    is_better = takes_before and before is not None and (before.answers or speaker_of(before) is None)
+    return before if is_better and after is not None and speaker_of(after) is not None else after
 
 
 def with_notice(kept: Sequence[Turn], notice: str) -> list[Turn]:

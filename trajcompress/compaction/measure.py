@@ -31,7 +31,14 @@ def measure(trajectory: Trajectory, count: Count, counter: TokenCounter, policy:
     """
     turns = trajectory.turns
     sizes = turn_sizes(trajectory, counter, count)
-    layout = lay_out(turns, policy.protection, sizes, target=policy.target, fixed=trajectory.fixed_turns)
+    layout = lay_out(
+        turns,
+        policy.protection,
+        sizes,
+        target=policy.target,
+        fixed=trajectory.fixed_turns,
+        may_fold=policy.placement == "auto",
+    )
     state = State(trajectory, counter, turns, count, tuple(sizes), layout)
     if is_segmented(trajectory, policy):  # where it stands a summary of before is a turn like others
         return state
@@ -78,6 +85,7 @@ def _without(state: State, previous: PreviousSummary, policy: Policy) -> State:
             previous.seam,
             target=policy.target,
             fixed=state.original.fixed_turns,
+            may_fold=policy.placement == "auto",
         ),
         turns=previous.turns,
         previous=previous,

@@ -10,7 +10,6 @@ first ones stay after all; and nothing is planned that cannot save.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from itertools import pairwise
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
@@ -19,6 +18,7 @@ from msgspec.structs import replace
 from trajcompress.settings.budget import LEAST_SUMMARY, ProtectedTurns
 from trajcompress.settings.choices import Target
 from trajcompress.transcript.observations import is_request
+from trajcompress.transcript.speakers import speaker_of, users_in_a_row
 from trajcompress.transcript.summary_marks import is_whole_summary
 from trajcompress.transcript.targets import takes_user_after_tool
 from trajcompress.transcript.tool_groups import allowed_cuts
@@ -59,6 +59,7 @@ class Layout(Struct, frozen=True):
     ``seam`` is where a previous summary stood, which the next one updates; it lies in the middle or at an end of it.
     ``request`` is a turn of the middle that stays: where the region takes it in, it stands behind the summary. A
     region begins with the middle, or where ``starts`` allows that, with a turn before it like that before the middle.
+    It rather ends at ``unnamed_end`` than with the middle, behind which a person's name stands.
     """
 
     middle: Region
@@ -66,6 +67,7 @@ class Layout(Struct, frozen=True):
     seam: int | None = None
     request: int | None = None
     starts: frozenset[int] = frozenset()
+    unnamed_end: int | None = None
 
 
 class Compress(Struct, frozen=True):
@@ -110,12 +112,14 @@ def lay_out(
     *,
     target: Target = "template",
     fixed: int = 0,
+    may_fold: bool = False,
 ) -> Layout:
     """Find the middle of a trajectory: after the head, before the tail, no tool group across either end.
 
     Where no two user turns stand side by side, a cut that would bring the turn before the middle and a user turn
     together as such is not allowed either, nor, where the ``target`` takes none there, one that brings a user turn
-    behind a tool result: no placement of a summary could keep the roles valid. ``sizes``, the
+    behind a tool result: no placement of a summary could keep the roles valid. With ``may_fold`` nor is one, if there
+    are others, before a turn with a person's name, into which the summary would have to be folded. ``sizes``, the
     tokens of each turn, matter where head or tail are protected by tokens. A ``seam`` is in the middle, whatever is
     protected: what stood there is replaced. The last ``fixed`` turns are in the tail.
     """
@@ -129,17 +133,19 @@ def lay_out(
         start, end = min(start, seam), max(end if end > start else seam, seam)
     while start < end and not cuts[start]:
         start += 1
-    if 0 < start < end and _takes_no_user_after(turns[start - 1], turns, target):
+    if takes_no_user := 0 < start < end and _takes_no_user_after(turns[start - 1], turns, target):
         for index in range(start + 1, end + 1):
             meets_user = index < len(turns) and turns[index].role == "user"
             moves_user = protection.last_request and request is not None and start <= request < index
             cuts[index] = cuts[index] and not meets_user and not moves_user
     while max(start, seam or 0) < end and not cuts[end]:
         end -= 1
+    avoids_names = may_fold and not takes_no_user and 0 < start < end and not users_in_a_row(turns)
+    unnamed_end = _cut_off_names(turns, cuts, Region(start, end), seam) if avoids_names else None
     stays = protection.last_request and request is not None and start <= request < end
     before = turns[start - 1].role if start else None
     starts = frozenset(index for index in range(start + 1, end) if cuts[index] and turns[index - 1].role == before)
-    return Layout(Region(start, end), tuple(cuts), seam, request if stays else None, starts)
+    return Layout(Region(start, end), tuple(cuts), seam, request if stays else None, starts, unnamed_end)
 
 
 def plan_region(
@@ -177,6 +183,7 @@ def plan_region(
         start = middle.start
         end, held = _oldest(sizes, layout, start, previous, least)
     end, held = _behind_quotes(sizes, layout, parting, end, held)
+    end, held = _before_name(sizes, layout, end, held, lambda held: excess + least_summary(summary, held))
     wanted, left, fewest = summary_room(summary, held), held - excess, least_summary(summary, held)
     room = left if fewest <= left < wanted else wanted
     if held <= room or (end == start and left < fewest):
@@ -222,6 +229,17 @@ def _behind_quotes(
     return (further, held + more) if further not in parting and more <= _MOST_QUOTING * held else (end, held)
 
 
+def _before_name(
+    sizes: Sequence[int], layout: Layout, end: int, held: int, least: Callable[[int], int]
+) -> tuple[int, int]:
+    """Move an end that has a name behind it to the last one before that has none, where that frees enough as well."""
+    before = layout.unnamed_end
+    if before is None or end != layout.middle.end or before <= max(layout.middle.start, layout.seam or 0):
+        return end, held
+    less = held - sum(sizes[index] for index in range(before, end) if index != layout.request)
+    return (before, less) if less >= least(less) else (end, held)
+
+
 def _tail_start(
     turns: Sequence[Turn], protection: Protection, sizes: Sequence[int], head_end: int, request: int | None
 ) -> int:
@@ -255,11 +273,23 @@ def _tokens_before(start: int, sizes: Sequence[int], cuts: Sequence[bool]) -> in
 def _takes_no_user_after(turn: Turn, turns: Sequence[Turn], target: Target) -> bool:
     if turn.role == "tool":
         return not takes_user_after_tool(target)
-    return turn.role == "user" and not _has_users_in_a_row(turns)
+    return turn.role == "user" and not users_in_a_row(turns)
 
 
-def _has_users_in_a_row(turns: Sequence[Turn]) -> bool:
-    return any(one.role == other.role == "user" for one, other in pairwise(turns))
+def _cut_off_names(turns: Sequence[Turn], cuts: list[bool], middle: Region, seam: int | None) -> int | None:
+    """Allow no end of a region before a user turn with a person's name, in place, where there are other ends.
+
+    But at the end of the middle, for rows of which all of it has to go; return the last end before that then.
+    """
+    ends = [index for index in range(middle.start + 1, middle.end) if cuts[index] and index != seam]
+    kept = [index for index in ends if not _is_named(turns[index])]
+    for index in ends if kept else ():
+        cuts[index] = index in kept
+    return kept[-1] if kept and middle.end < len(turns) and _is_named(turns[middle.end]) else None
+
+
+def _is_named(turn: Turn) -> bool:
+    return speaker_of(turn) is not None and not turn.answers
 
 
 def _head_end(turns: Sequence[Turn], protection: Protection) -> int:

@@ -112,9 +112,12 @@ def add_text(turn: Turn, *, before: str = "", after: str = "") -> Turn:
     return replace(turn, text=read_content(content).text, raw={**turn.raw, key: content})
 
 
-def new_user_turn(trajectory: Trajectory, text: str) -> Turn:
-    """Make a user turn in the dialect of the trajectory, as :func:`_new_turn` does."""
-    return _new_turn(trajectory, "user", text)
+def new_user_turn(trajectory: Trajectory, text: str, own_role: str | None = None) -> Turn:
+    """Make a user turn in the dialect of the trajectory, as :func:`_new_turn` does; ``own_role`` names its role."""
+    made = _new_turn(trajectory, "user", text)
+    if own_role in {None, made.own_role}:
+        return made
+    return replace(made, raw={**made.raw, keys_of(made.raw).role: own_role}, own_role=own_role)
 
 
 def new_assistant_turn(trajectory: Trajectory, text: str) -> Turn:

@@ -111,6 +111,12 @@ right that only have to be written into another kind of file, or whose turns the
 asks in words, by name, answer no call."""
 
 
+OF_RENDERING: frozenset[str] = frozenset(
+    {"content_not_rendered", "call_not_rendered", "arguments_encoded_twice", "mask_prefix_mismatch", "tools_shape"}
+)
+"""Kinds that show only in what is rendered, so not in a row that the template refuses."""
+
+
 class Violation(Struct, frozen=True):
     """One unmet demand: at which turn, counted from 0 (None for the row as a whole), and a few words of detail."""
 

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from trajcompress.compaction.assemble import with_notice
+from trajcompress.compaction.assemble import unnamed_user_turn, with_notice
 from trajcompress.compaction.loss_marks import has_mark, learns_from_users, marked
 from trajcompress.compaction.policy import Policy
 from trajcompress.compaction.state import Placed
 from trajcompress.formats.media import without_marks
-from trajcompress.formats.turns import add_text, new_user_turn
+from trajcompress.formats.turns import add_text
 from trajcompress.transcript.message_shape import content_of
+from trajcompress.transcript.speakers import speaker_of, users_in_a_row
 from trajcompress.transcript.summary_marks import SUMMARY_END
 from trajcompress.transcript.targets import fits_between
 from trajcompress.transcript.trajectory import ToolCall, Trajectory, Turn
@@ -80,8 +81,8 @@ def compose(trajectory: Trajectory, contents: Contents, policy: Policy) -> Compo
     left = head[-1].turn if head else None
     right = following[0].turn if following else None
     trains = learns_from_users(policy.target, policy.train_on, assistant_only=policy.assistant_only)
-    if _stands_alone(left, right, policy):
-        own = Placing(marked(new_user_turn(trajectory, text), policy.marks, policy.target), None)
+    if _stands_alone(left, right, trajectory, policy):
+        own = Placing(marked(unnamed_user_turn(trajectory, text, policy), policy.marks, policy.target), None)
         in_loss = trains and not has_mark(policy.marks, policy.target)
         return Composed((*head, own, *following), "human", in_loss)
     before = head[-1:] if left is not None and left.role == "user" else []
@@ -90,11 +91,13 @@ def compose(trajectory: Trajectory, contents: Contents, policy: Policy) -> Compo
     return Composed((*head[: len(head) - len(before)], *merged, *following[ends:]), "fold", trains)
 
 
-def _stands_alone(left: Turn | None, right: Turn | None, policy: Policy) -> bool:
-    if policy.placement == "human" or not any(turn is not None and _is_request(turn) for turn in (left, right)):
+def _stands_alone(left: Turn | None, right: Turn | None, trajectory: Trajectory, policy: Policy) -> bool:
+    beside = [turn for turn in (left, right) if turn is not None and _is_request(turn)]
+    if policy.placement == "human" or not beside:
         return True  # there is nothing to fold it into either
+    is_named = any(map(speaker_of, beside)) and users_in_a_row(trajectory.turns)
     return policy.placement == "auto" and fits_between(
-        left, right, policy.target, beside_users=policy.train_on == "all"
+        left, right, policy.target, beside_users=policy.train_on == "all" or is_named
     )
 
 
@@ -143,10 +146,17 @@ def _merged(before: Sequence[Placing], text: str, after: Sequence[Placing]) -> l
             return [_add(before[-1], after=text), *after]
         return [_add(after[0], before=text), *after[1:]]
     anchor = rich[0] if rich else requests[0]
-    words = [*(each.turn.text for each in before), text, *(each.turn.text for each in after)]
     at = requests.index(anchor)
+    said = [_said(each.turn, anchor.turn) for each in requests]
+    words = [*said[: len(before)], text, *said[len(before) :]]
     place = at + (at >= len(before))
     return [_add(anchor, before="\n\n".join(words[:place]), after="\n\n".join(words[place + 1 :]))]
+
+
+def _said(turn: Turn, anchor: Turn) -> str:
+    """Return what a turn says, with the name of who does where it is to stand under another."""
+    name = speaker_of(turn)
+    return f"{name}: {turn.text}" if name and name != speaker_of(anchor) else turn.text
 
 
 def _add(placing: Placing, *, before: str = "", after: str = "") -> Placing:

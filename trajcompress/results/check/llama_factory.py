@@ -40,6 +40,10 @@ class LlamaFactoryRows:
         lost = [found for index, turn in enumerate(trajectory.turns) for found in _lost(index, turn)]
         return [*self._of_tools(trajectory), *lost]
 
+    def behind_refusal(self, trajectory: Trajectory) -> list[Violation]:  # noqa: ARG002 - its converters refuse none
+        """Return nothing more: no row is refused as it is rendered."""
+        return []
+
     def _of_tools(self, trajectory: Trajectory) -> Iterator[Violation]:
         given = trajectory.row.get("tools")
         if isinstance(given, list) and given and trajectory.format == "sharegpt":

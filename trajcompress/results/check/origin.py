@@ -14,8 +14,9 @@ from trajcompress.results.check.rules import Fault, Rules
 class Origin:
     """Judges the rows of the inputs by the same rules.
 
-    A fault was in the input where its row has as many of the kind. ``refused`` is called once with the reason why
-    inputs cannot be read again, and may raise; from then on nothing is said of where faults come from.
+    A fault was in the input where its row has as many of the kind, or would if the chat template did not refuse it.
+    ``refused`` is called once with the reason why inputs cannot be read again, and may raise; from then on nothing is
+    said of where faults come from.
     """
 
     def __init__(self, runs: Sequence[RunInputs], refused: Callable[[str], None]) -> None:
@@ -47,7 +48,7 @@ class Origin:
         if of is not self._input:
             self._input = of
             rules.begin(of)
-        had = list(rules.faults(row, run.options)) if faults or rules.compares else []
+        had = rules.of_input(row, run.options, faults) if faults or rules.compares else []
         return _without(faults, had)
 
 

@@ -14,8 +14,9 @@ from trajcompress.tokens.handed_over import handed_over
 from trajcompress.tokens.message_by_message import MessageByMessage, Piece
 from trajcompress.tokens.rendering import Renderer
 from trajcompress.tokens.row_options import options_of
+from trajcompress.tokens.template_messages import Arguments, parsed, plain_message
 from trajcompress.transcript.trajectory import Trajectory, Turn
-from trajcompress.transcript.violation import NOTES, Violation
+from trajcompress.transcript.violation import NOTES, TEMPLATE_REFUSES, Violation
 
 _SHORT = 64
 """Characters up to which a text may stand in a rendered row besides where it is said."""
@@ -40,7 +41,7 @@ class RowRenderer:
         try:
             text = self._render(messages, tools, options)
         except Exception as error:  # noqa: BLE001  a template is a program; whatever it raises is its refusal
-            return [Violation("template_refuses", None, _first_line(error))]
+            return [Violation(TEMPLATE_REFUSES, None, _first_line(error))]
         missed = self._confirmed(unseen(text, trajectory.turns, trajectory.system), trajectory)
         found = [*_unseen_tools(text, tools or []), *missed]
         if self._one_by_one is None:
@@ -55,6 +56,19 @@ class RowRenderer:
         mismatch = () if self._may_differ else _mismatch(pieces, text)
         return [*shown, *mismatch, *(each for each in trained if each.kind in NOTES)]
 
+    def behind_refusal(self, trajectory: Trajectory) -> list[Violation] | None:
+        """Return what the template leaves out of a row that it refuses, in the first plainer form that it takes.
+
+        None where it refuses these, too. They are those in which such rows are counted.
+        """
+        conversions: tuple[Arguments | None, ...] = (None, str, parsed)
+        for convert in conversions:
+            turns = tuple(_plain(turn, convert) for turn in trajectory.turns)
+            found = self.violations(replace(trajectory, turns=turns))
+            if all(each.kind != TEMPLATE_REFUSES for each in found):
+                return found
+        return None
+
     def _confirmed(self, missed: list[Violation], trajectory: Trajectory) -> list[Violation]:
         """Return what is missing also where no turn is so short that it stands elsewhere, as in the system prompt."""
         if all(each.kind in NOTES for each in missed):
@@ -67,6 +81,10 @@ class RowRenderer:
             return missed
         again = {(each.kind, each.turn) for each in unseen(text, longer, trajectory.system)}
         return [each for each in missed if each.kind in NOTES or (each.kind, each.turn) in again]
+
+
+def _plain(turn: Turn, convert: Arguments | None) -> Turn:
+    return replace(turn, raw=plain_message(turn, turn.own_role or turn.role, convert))
 
 
 def _lengthened(index: int, turn: Turn) -> Turn:

@@ -18,7 +18,7 @@ from trajcompress.settings.choices import MistralVersion, Target
 from trajcompress.transcript.targets import DEMANDS
 from trajcompress.transcript.trajectory import Trajectory
 from trajcompress.transcript.validity import violations
-from trajcompress.transcript.violation import Violation
+from trajcompress.transcript.violation import OF_RENDERING, TEMPLATE_REFUSES, Violation
 
 _READ_NO_REASONING: frozenset[Target] = frozenset({"openai", "mistral"})
 """Targets that leave out what stands beside the content as ``reasoning_content``, and render no chat template."""
@@ -32,6 +32,9 @@ class Renders(Protocol):
 
     def violations(self, trajectory: Trajectory) -> Sequence[Violation]:
         """Return what is wrong with what is rendered of a row."""
+
+    def behind_refusal(self, trajectory: Trajectory) -> Sequence[Violation] | None:
+        """Return what would be wrong with it of a row that is refused, if it were not; None where nobody can say."""
 
 
 class Standard(Struct, frozen=True):
@@ -105,6 +108,24 @@ class Rules:
             return
         for violation in self._violations(trajectory, where):
             yield violation.kind, violation.turn, violation.detail
+
+    def of_input(self, read: Row | Unreadable, reading: FormatOptions, faults: Sequence[Fault]) -> list[Fault]:
+        """Return what is wrong with a row of the input, also what shows only once the template does not refuse it.
+
+        Args:
+            read: the row.
+            reading: how it is read.
+            faults: those of the row that was made of it: where nobody can say what the refusal hides, it hides these.
+        """
+        had = list(self.faults(read, reading))
+        renderer = self._standard.renderer
+        if renderer is None or isinstance(read, Unreadable) or all(kind != TEMPLATE_REFUSES for kind, _, _ in had):
+            return had
+        trajectory = read_trajectory(read.value, f"{read.source}:{read.index}", reading, known_plain=read.is_plain)
+        hidden = renderer.behind_refusal(trajectory)
+        if hidden is None:
+            return [*had, *(fault for fault in faults if fault[0] in OF_RENDERING)]
+        return [*had, *((each.kind, each.turn, each.detail) for each in hidden)]
 
     def _violations(self, trajectory: Trajectory, where: str) -> Iterator[Violation]:
         yield from self._alone(trajectory)

@@ -60,6 +60,7 @@ class Counts:
     failed: int = 0
     usd: float | None = None
     uncounted: int = 0  # answers whose tokens the server has not counted
+    useless: int = 0  # answers that are no summaries
     pause: Pause | None = None
     planned: int = 0  # summaries that were to be made
     summarised: int = 0  # rows that they are for
@@ -78,6 +79,11 @@ class Counts:
     def in_flight(self) -> int:
         """Calls that are open."""
         return max(0, self.sent - self.called)
+
+    @property
+    def none_usable(self) -> bool:
+        """Whether no answer was a summary yet."""
+        return not self._answered
 
     def take(self, event: Event, figures: dict[str, Figure], now: float) -> None:
         """Take note of an event."""
@@ -136,6 +142,7 @@ class Counts:
         self.called += 1
         is_usable = figures.get("result") == "answered"
         self.failed += not is_usable
+        self.useless += str(figures.get("result")).endswith("_answer")
         if not is_usable and figures.get("completion_tokens") is None:
             return
         self._answered_again(now)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
 from msgspec.structs import replace
@@ -36,6 +36,7 @@ from trajcompress.summarize.extractive.requests import requests_of
 from trajcompress.summarize.extractive.scores import KIND_SCORE, LAST, Told, scores
 from trajcompress.transcript.observations import is_request
 from trajcompress.transcript.roles import addressee_of
+from trajcompress.transcript.speakers import people_of, speaker_of
 from trajcompress.transcript.text_protocols.actions import find_actions
 from trajcompress.transcript.text_protocols.feedback import is_feedback
 from trajcompress.transcript.text_protocols.written_calls import FINAL
@@ -63,7 +64,9 @@ def write(request: SummaryRequest) -> Record:
     steps = steps_of(region)[-_MOST_STEPS:]
     told = _told(steps, LaterReader(region), request.facts, request.taken())
     ran = [each for each in told if each.step.action]
-    lines = [*requests_of(region), *_replies(region, told), *_step_lines(ran, len(region)), *_changed(told)]
+    people = people_of(request.head, region)
+    asked = requests_of(region, request.head, people)
+    lines = [*asked, *_replies(region, told, people), *_step_lines(ran, len(region)), *_changed(told)]
     if request.previous:
         lines = carry_over(request.previous, lines)
     if request.focus:
@@ -198,13 +201,13 @@ def _in_file(each: Told) -> str:
     return f" in {each.files[0]}" if each.files else ""
 
 
-def _replies(region: Sequence[Turn], told: Sequence[Told]) -> list[Line]:
+def _replies(region: Sequence[Turn], told: Sequence[Told], people: Collection[str]) -> list[Line]:
     """Quote what the assistant tells people, by how much is done besides, and what comes that nothing asked for."""
     lines = []
     acting = {each.step.turn for each in told if each.step.action}
     replies: dict[int, str] = {}
     for index, turn in enumerate(region):
-        is_colleague = turn.role == "user" and turn.name
+        is_colleague = (name := speaker_of(turn)) is not None and name not in people
         acts = turn.calls or turn.answers or index in acting
         speaks = is_colleague or (turn.role == "assistant" and (not acting or _is_to_people(region, index)))
         if speaks and not acts:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from trajcompress.outcomes.text import clip, one_line, sentences, shorten
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.extractive.fit import ASKED, RECENT, Line, Section
 from trajcompress.transcript.observations import is_request, request_text
+from trajcompress.transcript.speakers import speaker_of
 from trajcompress.transcript.trajectory import Turn
 
 _LONG_REQUEST_CHARS = 1_200  # of the last one, which is in force
@@ -23,13 +24,15 @@ _BINDING = late_re(
 )
 
 
-def requests_of(region: Sequence[Turn]) -> list[Line]:
-    """Quote what people ask, the sentences that bind first where all is too long."""
+def requests_of(region: Sequence[Turn], head: Sequence[Turn], people: Collection[str]) -> list[Line]:
+    """Quote what people ask, the sentences that bind first where all is too long; with names where several speak."""
     lines = []
-    last = max((index for index, turn in enumerate(region) if is_request(turn)), default=-1)
+    last = max((index for index, turn in enumerate(region) if _is_asked_by(turn, people)), default=-1)
+    speaking = {speaker_of(turn) for turn in (*head, *region) if turn.role == "user" and not turn.answers}
     for index, turn in enumerate(region):
-        if not is_request(turn) or turn.name:
+        if not _is_asked_by(turn, people):
             continue
+        name = speaker_of(turn) if len(speaking) > 1 else None
         said = one_line(clip(request_text(turn)))
         if not any(map(str.isalnum, said)):
             continue
@@ -39,9 +42,15 @@ def requests_of(region: Sequence[Turn]) -> list[Line]:
         else:
             limits = (_LONG_REQUEST_CHARS, _REQUEST_CHARS, _SHORT_REQUEST_CHARS)
             forms = tuple(_binding(request_text(turn), limit) for limit in limits[index != last :])
-        quoted = tuple(dict.fromkeys(f'"{form}"' for form in forms))
+        by = f"{one_line(name)}: " if name else ""
+        quoted = tuple(dict.fromkeys(f'{by}"{form}"' for form in forms))
         lines.append(Line(Section.REQUESTS, index, ASKED + RECENT * recency, quoted))
     return lines
+
+
+def _is_asked_by(turn: Turn, people: Collection[str]) -> bool:
+    """Whether a turn is a request of a person: of one of those, or of one without a name."""
+    return is_request(turn) and ((name := speaker_of(turn)) is None or name in people)
 
 
 def _binding(text: str, limit: int) -> str:
