@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import yaml
 from attacked import message
 from commands import read_metrics, read_rows, run_here
+from datasets import Image, load_dataset
 from loopback import LoopbackServer
+
+from trajcompress.run.folder.starters import TEMPLATE, starter_files
 
 STEPS = 9
 
@@ -33,8 +38,13 @@ def _steps_shown(row):
     """Return the step of each page that stands with its mark in a row."""
     messages = row.get("messages") or row["conversations"]
     texts = json.dumps([message.get("content", message.get("value")) for message in messages])
-    pieces = texts.replace('{"type": "image"}', "<image>").split("<image>")[1:]
+    pieces = re.sub(r'\{"type": "image".*?\}', "<image>", texts).split("<image>")[1:]
     return [int(piece.partition("page ")[2].partition(" ")[0]) for piece in pieces]
+
+
+def _images(row):
+    """Return the images of a row, whether of the column or of the parts."""
+    return row.get("images") or re.findall(r'"image": "(.*?)"', json.dumps(row["messages"]))
 
 
 @pytest.mark.parametrize(
@@ -43,6 +53,12 @@ def _steps_shown(row):
         (False, ()),
         (False, ("--for", "axolotl")),
         (False, ("--for", "llama-factory")),
+        (False, ("--for", "trl")),
+        (True, ("--for", "axolotl")),
+        (True, ("--for", "llama-factory")),
+        (True, ("--for", "trl")),
+        (True, ("--for", "trl", "--mode", "segments")),
+        (True, ("--prune", "off", "--fit", "lenient")),
         (False, ("--mode", "segments")),
         (True, ()),
         (True, ("--mode", "segments")),
@@ -55,8 +71,8 @@ def test_each_mark_that_is_left_has_its_image(desk, parts, options):
     assert metrics["original_tokens"] > STEPS * 1024
     assert (metrics["outcome"], metrics["still_over_limit"]) == ("compressed", False)
     for row in read_rows(desk.path("out")):
-        assert 0 < len(row["images"]) < STEPS
-        assert [f"{step}.png" for step in _steps_shown(row)] == row["images"]
+        assert 0 < len(_images(row)) < STEPS
+        assert [f"{step}.png" for step in _steps_shown(row)] == _images(row)
 
 
 def test_llama_factory_finds_the_images(desk):
@@ -64,7 +80,17 @@ def test_llama_factory_finds_the_images(desk):
     assert desk.compress("a.jsonl", "-o", "out", "--target-max-tokens", "7000", "--for", "llama-factory").code == 0
     info = json.loads((desk.path("out") / "dataset_info.json").read_text())
     assert [entry["columns"]["images"] for entry in info.values()] == ["images"]
+    assert "add model, template and" in (desk.path("out") / "llama_factory.yaml").read_text()
     assert run_here("check", "out", cwd=desk.folder).code == 0
+
+
+@pytest.mark.parametrize(("counted", "said"), [("qwen3_nothink", "qwen3_vl_nothink"), ("llama3", None)])
+def test_llama_factory_is_told_a_template_that_takes_images(counted, said):
+    settings = {"compression.form": "target", "compression.target": "llama-factory"}
+    settings |= {"compression.target_max_tokens": 7000, TEMPLATE: counted}
+    for columns, name in ((("conversations", "images"), said), (("conversations",), counted)):
+        made = yaml.safe_load(starter_files(settings, {"a-00000.jsonl": columns})["llama_factory.yaml"])
+        assert made.get("template") == name
 
 
 def test_check_finds_marks_without_an_image(desk):
@@ -72,24 +98,29 @@ def test_check_finds_marks_without_an_image(desk):
     desk.write("a.jsonl", [row, row | {"images": row["images"][:-1]}, row | {"images": []}])
     ran = run_here("check", "a.jsonl", "--for", "llama-factory", "--json", cwd=desk.folder)
     found = ran.json["violations"]["media_mismatch"]["examples"]
-    assert [(each["row"], each["detail"]) for each in found] == [(1, "8 in 'images', 9 marks in the messages")]
+    assert [(each["row"], each["detail"]) for each in found] == [
+        (1, "8 in 'images', 9 marks in the messages"),
+        (2, "0 in 'images', 9 marks in the messages"),
+    ]
 
 
-@pytest.mark.parametrize(
-    ("target", "column"), [("llama-factory", "images"), ("verl", "images"), ("trl", "images_as_read")]
-)
-def test_images_in_parquet_keep_their_type(desk, target, column):
+@pytest.mark.parametrize("target", ["llama-factory", "verl", "trl"])
+def test_images_in_parquet_keep_their_type(desk, target):
     row = _screens(parts=False)
     images = [{"bytes": b"\x89PNG", "path": None}] * STEPS
     kind = pa.list_(pa.struct([("bytes", pa.binary()), ("path", pa.string())]))
-    messages = [[{"role": message["role"], "content": message["content"]} for message in row["messages"]]]
+    names = {"tool": "user"}  # TRL fills no part of a result
+    messages = [
+        [{"role": names.get(each["role"], each["role"]), "content": each["content"]} for each in row["messages"]]
+    ]
     pq.write_table(pa.table({"messages": messages, "images": pa.array([images], kind)}), desk.path("a.parquet"))
     given = ("--for", target, "--output-format", "parquet", "--target-max-tokens", "7000", "--save-unfit")
     assert desk.compress("a.parquet", "-o", "out", *given).code == 0
     (file,) = (desk.path("out") / "data").iterdir()
     written = pq.read_table(file)
-    assert written.schema.field(column).type == kind
-    assert (0 < len(written[column][0]) < STEPS) is (target != "trl")
+    assert written.schema.field("images").type == kind
+    assert 0 < len(written["images"][0]) < STEPS
+    assert isinstance(load_dataset("parquet", data_files=str(file), split="train").features["images"].feature, Image)
 
 
 @pytest.mark.parametrize("parts", [False, True])

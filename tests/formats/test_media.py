@@ -78,3 +78,35 @@ def test_content_of_any_shape_has_no_marks(content):
     messages = [{"role": "user", "content": content}, {"role": "assistant", "content": "a"}]
     trajectory = read({"messages": messages, "images": ["0.png"]})
     assert replace_turns(trajectory, trajectory.turns[1:], [1])["images"] == ["0.png"]
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(1, 300)), min_size=1, max_size=6), st.integers(96, 2_000))
+def test_images_in_parts_go_with_what_is_cut_around_them(shots: list[tuple[bool, int]], size: int):
+    content: list[dict[str, str]] = []
+    for number, (own, words) in enumerate(shots):
+        content += [PART | ({"image": f"{number}.png"} if own else {}), {"type": "text", "text": f"shot {number}\n"}]
+        content[-1]["text"] += "word " * words
+    column = [f"{number}.png" for number, (own, _) in enumerate(shots) if not own]
+    calls = {"role": "assistant", "content": None, "tool_calls": [{"id": "a", "function": {"name": "f"}}]}
+    result = {"role": "tool", "tool_call_id": "a", "content": content}
+    trajectory = read({"messages": [calls, result], "images": column})
+    turns = [map_results(turn, lambda _, text: cut(text, size)) for turn in trajectory.turns]
+    written = replace_turns(trajectory, turns, range(2))
+    left = iter(written["images"])
+    parts = written["messages"][1]["content"]
+    shown = [part.get("image") or next(left) for part in parts if part["type"] == "image"]
+    assert next(left, None) is None
+    said = [part["text"].split() for part in parts if part["type"] == "text"]
+    named = [f"{words[1]}.png" for words in said if words[0] == "shot"]
+    assert set(named) <= set(shown)
+    assert turns[1].images == len(shown)
+
+
+def test_a_cleared_result_loses_its_image():
+    content = [PART, {"type": "text", "text": "A page."}]
+    messages = [{"role": "user", "content": "Look."}, {"role": "tool", "content": content}]
+    trajectory = read({"messages": messages, "images": ["0.png"]})
+    turns = [map_results(turn, lambda *_: "[cleared]") for turn in trajectory.turns]
+    written = replace_turns(trajectory, turns, range(2))
+    assert written["messages"][1]["content"] == [{"type": "text", "text": "[cleared]"}]
+    assert written["images"] == []

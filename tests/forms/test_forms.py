@@ -187,7 +187,9 @@ def test_an_image_is_unfit_for_a_chat_template_that_shows_none():
         "content": [{"type": "image_url", "image_url": {"url": "data:,"}}, {"type": "text", "text": "?"}],
     }
     trajectory = read_trajectory({"messages": [seen, SAID]}, "r", OPTIONS)
-    assert form_for("trl", OPTIONS).of(trajectory).formed is None
+    shown = form_for("trl", OPTIONS).of(trajectory).row
+    assert shown["messages"][0]["content"][0] == {"type": "image", "image": "data:,"}
+    assert shown["images"] == []  # by which it knows that there are any
     assert form_for("trl", OPTIONS, images=False).of(trajectory).formed.unfit.startswith("content_shape: ")
 
 

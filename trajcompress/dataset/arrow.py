@@ -43,9 +43,16 @@ def type_of(shape: Shape) -> pa.DataType:
     return _TYPES[shape]
 
 
+_IMAGES = pa.list_(pa.struct([("bytes", pa.binary()), ("path", pa.string())]))
+"""As what ``datasets`` stores its feature ``Image``."""
+
+
 def schema_of(columns: Columns) -> pa.Schema:
-    """Return the schema of a table with ``columns``."""
-    return pa.schema([pa.field(name, type_of(shape), shape is not Scalar.OBJECTS) for name, shape in columns.items()])
+    """Return the schema of a table with ``columns``, and what ``datasets`` has to know to open images."""
+    fields = [pa.field(name, type_of(shape), shape is not Scalar.OBJECTS) for name, shape in columns.items()]
+    images = [field.name for field in fields if field.name == "images" and field.type == _IMAGES]
+    features = {name: [{"_type": "Image"}] for name in images}
+    return pa.schema(fields, {"huggingface": json.dumps({"info": {"features": features}})} if images else None)
 
 
 def table_of(rows: list[dict[str, Any]], columns: Columns) -> pa.Table:

@@ -7,6 +7,7 @@ verl and others have a part ``{"type": "image"}`` without the image itself.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 
 from msgspec.structs import replace
@@ -21,13 +22,16 @@ MEDIA = {"images": "image", "videos": "video", "audios": "audio"}
 MARKS = tuple(f"<{kind}>" for kind in MEDIA.values())
 """Those in a text."""
 
+IMAGE_MARK = MARKS[0]
+
 _MARK = late_re(rf"<({'|'.join(MEDIA.values())})>")
+_IMAGE_TYPES = frozenset({"image", "image_url", "input_image"})
 _CONTEXT_CHARS = 12  # behind a mark, by which it is known again in a text that was cut
 
 
 def with_marks(turns: Sequence[Turn], row: Mapping[str, Any]) -> tuple[Turn, ...]:
     """Count the marks in the text of turns, where the row has an item for each."""
-    if not any(_is_paired(turns, row.get(column), kind) for column, kind in MEDIA.items()):
+    if not any(paired(turns, row.get(column), kind) for column, kind in MEDIA.items()):
         return tuple(turns)
     return tuple(replace(turn, marks=marks) if (marks := marks_in_text(turn.text)) else turn for turn in turns)
 
@@ -64,37 +68,31 @@ def in_step_with(
         more: whether the columns may have items for turns behind those of ``read``.
     """
     kept = {
-        column: [row[column][item] for item in _left(kind, read, written, places)]
+        column: [row[column][item] for item in _left(kind, marks, written, places)]
         for column, kind in MEDIA.items()
-        if _is_paired(read, row.get(column), kind, more=more)
+        if (marks := paired(read, row.get(column), kind, more=more))
     }
     changed = {column: items for column, items in kept.items() if len(items) < len(row[column])}
     return {**row, **changed} if changed else row
 
 
-def unpaired(turns: Sequence[Turn], row: Mapping[str, Any]) -> Iterator[tuple[str, int, int]]:
-    """Yield the columns with another number of items than the messages have marks for them, with both.
+def paired(turns: Sequence[Turn], items: Any, kind: str, *, more: bool = False) -> list[list[str]] | None:
+    """Return the marks of each turn, as what stands behind each; None where a column has not an item for each.
 
-    Without any mark a loader may put them in itself.
+    A system prompt may tell of marks: its own count where the column has items for them, too.
     """
-    for column, kind in MEDIA.items():
-        if not isinstance(items := row.get(column), list) or not items:
-            continue
-        marks = sum(len(_marks(turn, kind)) for turn in turns)
-        if marks not in {0, len(items)}:
-            yield column, len(items), marks
-
-
-def _is_paired(turns: Sequence[Turn], items: Any, kind: str, *, more: bool = False) -> bool:
     if not isinstance(items, list) or not items:
-        return False
-    marks = sum(len(_marks(turn, kind)) for turn in turns)
-    return marks == len(items) or (more and marks < len(items))
+        return None
+    marks = [marks_of(turn, kind) for turn in turns]
+    said = [[] if turn.role == "system" else each for turn, each in zip(turns, marks, strict=True)]
+    exact = next((each for each in (marks, said) if sum(map(len, each)) == len(items)), None)
+    return marks if exact is None and more and sum(map(len, marks)) < len(items) else exact
 
 
-def _left(kind: str, read: Sequence[Turn], written: Sequence[Turn], places: Sequence[int | None]) -> Iterator[int]:
+def _left(
+    kind: str, marks: Sequence[Sequence[str]], written: Sequence[Turn], places: Sequence[int | None]
+) -> Iterator[int]:
     """Yield which items are left, in their order."""
-    marks = [_marks(turn, kind) for turn in read]
     before = 0
     first = []
     for each in marks:
@@ -102,7 +100,33 @@ def _left(kind: str, read: Sequence[Turn], written: Sequence[Turn], places: Sequ
         before += len(each)
     for place, turn in zip(places, written, strict=True):
         if place is not None:
-            yield from (first[place] + number for number in _found_again(marks[place], _marks(turn, kind)))
+            yield from (first[place] + number for number in _found_again(marks[place], marks_of(turn, kind)))
+
+
+def _text_of(part: Any) -> str:
+    text = part.get("text") if isinstance(part, dict) else part
+    return text if isinstance(text, str) else ""
+
+
+def text_with_marks(parts: Sequence[Any]) -> str | None:
+    """Return parts as one text with a mark for each image; None where they are not texts and images, some of each."""
+    said = ""
+    after_text = False
+    kinds = set()
+    for part in parts:
+        text = part if isinstance(part, str) else part.get("text") if isinstance(part, dict) else None
+        is_image = isinstance(part, dict) and part.get("type") in _IMAGE_TYPES
+        if not is_image and (not isinstance(text, str) or IMAGE_MARK in text):
+            return None
+        kinds.add(is_image)
+        said += IMAGE_MARK if is_image else f"\n{text}" if after_text else str(text)
+        after_text = not is_image
+    return said if len(kinds) > 1 else None
+
+
+def marks_left(before: str, after: str) -> Iterator[int]:
+    """Yield which marks of images of a text are left in what became of it."""
+    return _found_again(list(_marks_in(before, "image")), list(_marks_in(after, "image")))
 
 
 def _found_again(before: Sequence[str], after: Sequence[str]) -> Iterator[int]:
@@ -110,15 +134,30 @@ def _found_again(before: Sequence[str], after: Sequence[str]) -> Iterator[int]:
     at = 0
     for number, context in enumerate(after[: len(before)]):
         behind = len(before) - (len(after) - number) + 1  # the others need as many
-        at = next((place for place in range(at, behind) if before[place] == context), at)
+        at = max(range(at, behind), key=lambda place: _likeness(before[place], context), default=at)
         yield at
         at += 1
 
 
-def _marks(turn: Turn, kind: str) -> list[str]:
+def _likeness(before: str, after: str) -> tuple[bool, int]:
+    """Return how much of what stood behind a mark stands there still: a cut may have changed its end."""
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False))
+    return before == after, sum(1 for _ in same)
+
+
+def marks_of(turn: Turn, kind: str) -> list[str]:
     """Return what stands behind each mark of a turn, in their order."""
     content = turn.raw.get(keys_of(turn.raw).content)
     return list(_marks_in(content, kind))
+
+
+def is_bare(part: Any, kind: str) -> bool:
+    """Tell whether a part stands for an item of a column: it has none of its own."""
+    return (
+        isinstance(part, dict)
+        and part.get("type") == kind
+        and all(value is None for key, value in part.items() if key != "type")
+    )
 
 
 def _marks_in(content: Any, kind: str) -> Iterator[str]:
@@ -127,9 +166,9 @@ def _marks_in(content: Any, kind: str) -> Iterator[str]:
         pieces = content.split(mark)[1:] if mark in content else ()
         yield from (piece[:_CONTEXT_CHARS] for piece in pieces)
     elif isinstance(content, list):
-        for part in content:
-            yield from _marks_in(part, kind)
+        for part, behind in zip(content, [*content, None][1:], strict=True):
+            yield from [_text_of(behind)[:_CONTEXT_CHARS]] if is_bare(part, kind) else _marks_in(part, kind)
     elif isinstance(content, dict) and content.get("type") == kind:
-        yield from () if any(value is not None for key, value in content.items() if key != "type") else ("",)
+        yield from ("",) if is_bare(content, kind) else ()
     elif isinstance(content, dict):
         yield from _marks_in(content.get("text") or content.get("content"), kind)

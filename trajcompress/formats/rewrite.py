@@ -13,7 +13,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from trajcompress.formats.content import TEXT_TYPES
-from trajcompress.formats.media import marks_in_text
+from trajcompress.formats.media import IMAGE_MARK, marks_in_text, marks_left, text_with_marks
 from trajcompress.formats.turns import RESULTS_JOINT, keys_of, read_turn, without_think
 from trajcompress.json_values import is_json
 from trajcompress.transcript.roles import CALL_ROLES
@@ -147,8 +147,13 @@ def _map_result_parts(content: Any, rewrite: Callable[[str], str]) -> Any:
 
 
 def _map_whole(content: Any, rewrite: Callable[[str], str]) -> Any:
-    """Rewrite content as one text, which takes the place of the first text part and of all others."""
+    """Rewrite content as one text, which takes the place of the first text part and of all others.
+
+    Images among them are marks in that text, and go with what goes of it.
+    """
     parts = content if isinstance(content, list) else [content]
+    if shown := text_with_marks(parts):
+        return _map_shown(content, shown, rewrite)
     said = [text for part in parts if (text := text_of(part)) is not None]
     old = "\n".join(said)
     new = rewrite(old)
@@ -162,6 +167,21 @@ def _map_whole(content: Any, rewrite: Callable[[str], str]) -> Any:
             changed.append(with_text(part, new))
             said = []
     return changed if isinstance(content, list) else changed[0]
+
+
+def _map_shown(parts: list[Any], shown: str, rewrite: Callable[[str], str]) -> list[Any]:
+    """Rewrite parts that are texts and images, as the text with marks that ``shown`` is."""
+    new = rewrite(shown)
+    if new == shown:
+        return parts
+    model = next(part for part in parts if text_of(part) is not None)
+    images = [part for part in parts if text_of(part) is None]
+    first, *pieces = new.split(IMAGE_MARK)
+    left = list(marks_left(shown, new))
+    changed = [with_text(model, first)] if first or not left else []
+    for image, piece in zip(left, pieces, strict=False):
+        changed += [images[image], *([with_text(model, piece)] if piece else [])]
+    return changed
 
 
 def _map_texts(content: Any, rewrite: Callable[[str], str]) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -13,6 +13,7 @@ from trajcompress.formats.content import json_text
 from trajcompress.formats.turns import says_more_than_calls
 from trajcompress.forms.calls import Ids, IdsAs, give_ids, write_calls
 from trajcompress.forms.form import Draft, UnfitError
+from trajcompress.forms.images import COLUMN, as_marks, as_objects, as_parts
 from trajcompress.forms.text import results_apart, text_of, words_beside_calls
 from trajcompress.forms.tools import ToolsAs, ToolsInSystem, pop_tools, write_tools
 from trajcompress.settings.choices import ArgumentsAs
@@ -37,6 +38,8 @@ class ChatForm(msgspec.Struct, frozen=True):
         reserved: columns whose mere presence has the target take another way.
         parts: whether it reads content in parts.
         images: whether it shows images, which are parts.
+        images_as: how it finds images: by ``marks`` in the text, by parts that stand for those of the ``column``, but
+            in results, or as parts that have them (``own``).
         null_content: whether content beside calls may be null.
         strict_calls: whether each result has to answer a call by id, and calls made at once are of one message.
         one_of_each: whether user and assistant turns that stand side by side are to be one.
@@ -53,6 +56,7 @@ class ChatForm(msgspec.Struct, frozen=True):
     reserved: frozenset[str] = frozenset()
     parts: bool = False
     images: bool = True
+    images_as: Literal["marks", "column", "own"] | None = None
     null_content: bool = False
     strict_calls: bool = False
     one_of_each: bool = False
@@ -61,11 +65,13 @@ class ChatForm(msgspec.Struct, frozen=True):
 
     def write(self, turns: Sequence[Turn], draft: Draft) -> None:
         """Write turns as chat messages."""
+        turns = self._with_images(turns, draft)
         if self.tools_in_system:
             turns = _with_tools(turns, draft, self.tools_in_system)
         else:
             write_tools(draft, self.tools)
-        for name in sorted(self.reserved & draft.columns.keys() - {draft.column}):
+        shown = {COLUMN} if self.images and self.images_as == "column" else set()
+        for name in sorted(self.reserved & draft.columns.keys() - {draft.column} - shown):
             _rename(draft, name)
         if draft.column == "conversations" and all(map(self._is_read_as_sharegpt, turns)):
             draft.messages = [turn.raw for turn in turns]
@@ -83,7 +89,21 @@ class ChatForm(msgspec.Struct, frozen=True):
             messages = _joined(messages, draft, _with_calls_of)
         if self.one_of_each:
             messages = _joined(messages, draft, _with_words_of)
+        if self.images_as == "column" and any(isinstance(each.get("content"), list) for each in messages):
+            messages = [_in_parts(message) for message in messages]  # all images would go into the first text
         draft.messages = [_with_all_keys(message, draft) for message in messages] if self.same_keys else messages
+
+    def _with_images(self, turns: Sequence[Turn], draft: Draft) -> Sequence[Turn]:
+        if self.images_as == "marks":
+            as_objects(draft)
+            return as_marks(turns, draft)
+        if self.images_as is None or not self.images:
+            return turns
+        turns = as_parts(turns, draft, holds=lambda turn: self.images_as == "own" or turn.role == "tool")
+        if self.images_as == "own" and draft.columns.get(COLUMN) == []:
+            draft.changes.add("columns")
+            draft.columns = {name: value for name, value in draft.columns.items() if name != COLUMN}
+        return turns
 
     def _is_read_as_sharegpt(self, turn: Turn) -> bool:
         raw = turn.raw
@@ -160,6 +180,11 @@ class ChatForm(msgspec.Struct, frozen=True):
             return content
         draft.changes.add("content")
         return words_beside_calls(text_of(turn)) if only_a_call else text_of(turn)
+
+
+def _in_parts(message: Message) -> Message:
+    content = message.get("content")
+    return {**message, "content": [{"type": "text", "text": content}]} if isinstance(content, str) else message
 
 
 def _with_tools(turns: Sequence[Turn], draft: Draft, show: ToolsInSystem) -> Sequence[Turn]:

@@ -13,6 +13,7 @@ from trajcompress.errors import RowError
 from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
 from trajcompress.forms.columns import of_columns
+from trajcompress.forms.media_faults import media_faults
 from trajcompress.forms.server_tools import with_results_apart
 from trajcompress.settings.choices import MistralVersion, Target
 from trajcompress.transcript.targets import demands_of
@@ -47,6 +48,10 @@ _NOT_NULL: Mapping[Target, str] = {
     "trl": "chat_template_kwargs",
 }
 """The column at which the loader of a target raises where it is there, and null."""
+
+
+_COUNTS_MARKS: frozenset[Target] = frozenset({"llama-factory", "verl"})
+"""Targets whose load stops at a row that has not an image for each mark."""
 
 
 class UnfitError(Exception):
@@ -156,6 +161,8 @@ class Form(Struct, frozen=True):
 
     def _refused(self, made: Trajectory) -> str | None:
         """Return why the target's loader would drop the row all the same."""
+        if self.target in _COUNTS_MARKS and (fault := next(media_faults(made, self.target), None)):
+            return f"media_mismatch: {fault}"
         fatal = demands_of(self.target, assistant_only=self.assistant_only).fatal
         if fatal is not None and not fatal:
             return None

@@ -14,6 +14,7 @@ from trajcompress.formats.media import MEDIA
 from trajcompress.formats.turns import RESULTS_JOINT, says_more_than_calls, without_think
 from trajcompress.forms.calls import write_arguments
 from trajcompress.forms.form import Draft, UnfitError
+from trajcompress.forms.images import as_marks
 from trajcompress.forms.text import CALL_CLOSES, CALL_OPENS, results_apart, text_of, words_beside_calls
 from trajcompress.forms.tools import write_tools
 from trajcompress.json_values import parse_json
@@ -31,8 +32,9 @@ def write_llama_factory(turns: Sequence[Turn], draft: Draft, *, tools_as_prose: 
     ``tools_as_prose`` says whether its template writes out names and parameters of tools, in the place of their JSON.
 
     Raises:
-        UnfitError: a turn holds images, or the tools are no definitions of functions.
+        UnfitError: a turn holds images of its own, or the tools are no definitions of functions.
     """
+    turns = as_marks(turns, draft)
     write_tools(draft, "text", none="", as_prose=tools_as_prose)
     _fix_types(draft)
     if draft.column != "conversations":

@@ -25,11 +25,11 @@ _OF_OTHER_KINDS = frozenset(
 _CHATS: Mapping[Target, ChatForm] = {
     "template": ChatForm(CHAT_ROLES),
     # It maps ``from`` and ``value``, but not the names of ShareGPT's roles.
-    "trl": ChatForm(CHAT_ROLES, sharegpt_names=CHAT_ROLES, reserved=_OF_OTHER_KINDS),
-    # It maps these names, and decodes arguments and tools that are JSON text.
-    "axolotl": ChatForm(CHAT_ROLES | {"human", "gpt"}),
+    "trl": ChatForm(CHAT_ROLES, sharegpt_names=CHAT_ROLES, reserved=_OF_OTHER_KINDS, images_as="column"),
+    # It maps these names, and decodes arguments and tools that are JSON text. Of a column it takes the first image.
+    "axolotl": ChatForm(CHAT_ROLES | {"human", "gpt"}, images_as="own"),
     # It reads Parquet with pandas: messages are structs, which have all keys, and tools cannot be any.
-    "verl": ChatForm(CHAT_ROLES, same_keys=True),
+    "verl": ChatForm(CHAT_ROLES, same_keys=True, images_as="marks"),
     "openai": ChatForm(
         CHAT_ROLES | {"developer", "function"},
         tools="list",

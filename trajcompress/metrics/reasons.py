@@ -39,7 +39,7 @@ _LARGER_THAN_MODEL = (
 )
 
 REJECTED: Mapping[str, Reason] = {
-    "unrepresentable": Reason("the output format cannot hold its values", "--output-format jsonl"),
+    "unrepresentable": Reason("the output format cannot hold its values", "another --output-format"),
     "invalid_json": Reason("its line is no JSON", f"{_REPAIR}; a file that is one JSON document is named .json"),
     "invalid_utf8": Reason("its bytes are no UTF-8", "save the file as UTF-8, and run again"),
     "not_an_object": Reason("a row is a JSON object, and this is none", f'{_REPAIR}: {{"messages": […]}}'),

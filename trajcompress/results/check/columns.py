@@ -8,15 +8,14 @@ from typing import Any
 from trajcompress.dataset.parquet_rows import parquet_schema
 from trajcompress.dataset.rows import Source
 from trajcompress.errors import InputError
-from trajcompress.formats.media import unpaired
 from trajcompress.forms.columns import READ_BY
+from trajcompress.forms.media_faults import media_faults
 from trajcompress.json_values import parse_json
 from trajcompress.results.check.across import TEMPLATE_KWARGS
 from trajcompress.settings.choices import Target
 from trajcompress.transcript.json_schema import schema_fault
 from trajcompress.transcript.trajectory import Trajectory
 from trajcompress.transcript.violation import Violation
-from trajcompress.wording import counted
 
 _READ: Mapping[Target, frozenset[str]] = {
     "trl": frozenset({"messages", "conversations", "prompt"}),
@@ -51,7 +50,7 @@ def column_violations(
         rendered: whether rows are rendered, too, which tells whether tools of another shape show up.
         json_columns: columns of JSON text that only ``datasets`` decodes.
     """
-    yield from _media(trajectory)
+    yield from _media(trajectory, target)
     if trajectory.source_columns or trajectory.split is not None:
         yield from _other_columns(trajectory, target)
         yield from _template_kwargs(trajectory, target)
@@ -82,9 +81,9 @@ def column_violations(
         yield Violation("null_system", None, "column 'system' is null")
 
 
-def _media(trajectory: Trajectory) -> Iterator[Violation]:
-    for column, items, marks in unpaired(trajectory.turns, trajectory.row):
-        yield Violation("media_mismatch", None, f"{items} in {column!r}, {counted(marks, 'mark')} in the messages")
+def _media(trajectory: Trajectory, target: Target) -> Iterator[Violation]:
+    for fault in media_faults(trajectory, target):
+        yield Violation("media_mismatch", None, fault[:120])
 
 
 def _other_columns(trajectory: Trajectory, target: Target) -> Iterator[Violation]:

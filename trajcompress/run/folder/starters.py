@@ -33,6 +33,10 @@ _SHAREGPT_TAGS = {
 }
 
 
+_SHOW_IMAGES = {"qwen": "qwen2_vl", "qwen3": "qwen3_vl", "qwen3_nothink": "qwen3_vl_nothink"}
+"""Its templates of the same words that take images: by others a row with images stops the load."""
+
+
 def starter_files(settings: Mapping[str, Any], data: DataFiles) -> dict[str, str]:
     """Return the text of each starter file by its name; empty where rows are in no trainer's form.
 
@@ -75,6 +79,8 @@ def _names(data: DataFiles) -> dict[str, str]:
 
 def _llama_factory(settings: Mapping[str, Any], data: DataFiles) -> str:
     named = settings.get(TEMPLATE)
+    if any(name in columns for columns in data.values() for name in MEDIA):
+        named = _SHOW_IMAGES.get(named or "")
     others, template = ("", f"template: {named}\n") if named else (", template", "")
     return f"""\
 # llamafactory-cli train llama_factory.yaml, in this folder; add model{others} and training options
