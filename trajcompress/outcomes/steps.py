@@ -19,7 +19,7 @@ from trajcompress.outcomes.outcome import Outcome
 from trajcompress.outcomes.text import LEAST_CHARS, harmless, one_line, shorten
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.redact import redact
-from trajcompress.transcript.observations import without_aside
+from trajcompress.transcript.observations import said_beside, without_aside
 from trajcompress.transcript.text_protocols.actions import find_actions
 from trajcompress.transcript.tool_groups import Place, match_results
 from trajcompress.transcript.trajectory import ToolCall, Turn
@@ -99,10 +99,9 @@ def _results_in(turn: Turn) -> Sequence[str | None]:
     if "<tool_response>" in turn.text and (turn.in_text or len(turn.answers) > 1):
         parts = turn.text.split("<tool_response>", _MOST_RESULTS)[1:]
         return tuple(part.partition("</tool_response>")[0] for part in parts)
-    if turn.in_text:
+    is_alone = turn.role == "tool" and len(turn.answers) < 2  # noqa: PLR2004 - it is the result
+    if turn.in_text or is_alone or said_beside(turn):
         return (without_aside(turn),)
-    if turn.role == "tool" and len(turn.answers) < 2:  # noqa: PLR2004 - it is the result
-        return (turn.text,)
     found: list[str | None] = []
     at = 0
     for text in result_texts(turn):

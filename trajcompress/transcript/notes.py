@@ -21,3 +21,13 @@ def without_notes(text: str) -> str:
         if said.endswith(f"</{tag}>") and (begin := said.rfind(f"<{tag}>")) >= 0:
             said = said[:begin].rstrip()
     return said
+
+
+def notes_at(text: str) -> int:
+    """Return where the notes behind a text begin, with the spaces before them; its length without spaces if none."""
+    end = len(text.rstrip())
+    tags = [tag for tag in _TAGS if f"</{tag}>" in text]
+    for tag in tags * _MOST:
+        if text.endswith(f"</{tag}>", 0, end) and (begin := text.rfind(f"<{tag}>", 0, end)) >= 0:
+            end = len(text[:begin].rstrip())
+    return end

@@ -24,7 +24,7 @@ def requests_of(region: Sequence[Turn]) -> list[Line]:
     """Quote what people ask, the sentences that bind first where all is too long."""
     lines = []
     for index, turn in enumerate(region):
-        if not is_request(turn) or turn.name:
+        if not is_request(turn) or (turn.role == "user" and turn.name):
             continue
         said = one_line(clip(request_text(turn)))
         if not any(map(str.isalnum, said)):

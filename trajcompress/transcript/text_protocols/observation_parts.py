@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from trajcompress.processes.late_patterns import holds_any, last_match, late_re
+from trajcompress.transcript.text_protocols.heard import heard
 
 BEGIN_CHARS = 400
 END_CHARS = 300
@@ -191,6 +192,12 @@ def _remembered(text: str, aside: int | None) -> Parts:
 
 
 def _in_observation(text: str, aside: int | None) -> Parts:
+    told = heard(text)
+    return Parts(told.first, told.last, told.said) if told else _unmarked(text, aside)
+
+
+def _unmarked(text: str, aside: int | None) -> Parts:
+    """Find the parts of an observation in which a harness does not say who speaks."""
     opened = _WRAPPER_BEGIN.match(text[: 2 * BEGIN_CHARS])
     start = opened.end() if opened else 0
     if opened and "```" in opened[0]:
