@@ -25,11 +25,13 @@ from trajcompress.transcript.text_protocols.acted import Acted
 from trajcompress.transcript.text_protocols.actions import find_actions, shown_code
 from trajcompress.transcript.text_protocols.asides import asides
 from trajcompress.transcript.text_protocols.evidence import Row
+from trajcompress.transcript.text_protocols.feedback import refuses_reply
 from trajcompress.transcript.text_protocols.heard import Heard, heard, without_heard
 from trajcompress.transcript.text_protocols.observation_parts import in_observation
 from trajcompress.transcript.text_protocols.printed import printed
 from trajcompress.transcript.text_protocols.turn_evidence import may_answer
-from trajcompress.transcript.trajectory import Turn
+from trajcompress.transcript.text_protocols.written_calls import new_call
+from trajcompress.transcript.trajectory import ToolCall, Turn
 
 Observations: TypeAlias = str | re.Pattern[str]
 """``auto`` recognises text protocols, ``tool`` reads tool roles alone; of a row in which a pattern matches user turns
@@ -43,6 +45,7 @@ _DEMONSTRATION = late_re(
 )
 _MANUAL = late_re(r"\b(?:api (?:manual|reference|documentation)|documentation of|manual\b)", re.IGNORECASE)
 _OF_PEOPLE = frozenset({"user", "tool"})  # the roles of turns in which a person may speak
+_REFUSED = "reply refused"  # what is told of a turn in which a harness read no action
 _EXAMPLE_CHARS = 400
 _FENCE = late_re(r"\n[ \t]{0,4}(?:[-=*#~_]{3,}[^\n]{0,60}|</?\w[\w -]{0,40}>)[ \t]{0,9}(?=\s|\Z)")
 _FRAME_CHARS = 1_000  # between the heading and what is shown
@@ -152,13 +155,23 @@ def _marked(turns: tuple[Turn, ...], found: Mapping[int, Acted | None]) -> tuple
     for index, acted in found.items():
         read[index] = replace(turns[index], answers=(None,), in_text=True, aside=spoken.get(index))
         before = turns[index - 1]
-        if index and index - 1 not in found and not before.calls and (acted := acted or shown_code(before.text)):
-            read[index - 1] = replace(before, calls=acted.calls, in_text=True)
+        acts = index and index - 1 not in found and not before.calls
+        if acts and (calls := _ran(before, acted, turns[index])):
+            read[index - 1] = replace(before, calls=calls, in_text=True)
         first_act = min(first_act, index - 1)
     last = read[-1]
     if last.role == "assistant" and not last.calls and (acted := find_actions(last.text)):
         read[-1] = replace(last, calls=acted.calls, in_text=True)  # nothing answers it any more
     return _with_examples(read, first_act)
+
+
+def _ran(turn: Turn, acted: Acted | None, answer: Turn) -> tuple[ToolCall, ...]:
+    """Return what a turn ran by what answers it: where no action was read in it, none was, whatever code it shows."""
+    text = without_summary(answer.text)
+    if refuses_reply(text[in_observation(text, 0).start :]):
+        return (new_call(_REFUSED, ""),)
+    acted = acted or shown_code(turn.text)
+    return acted.calls if acted else ()
 
 
 def _printed_answers(turns: Sequence[Turn]) -> list[int]:
