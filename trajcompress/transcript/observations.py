@@ -19,7 +19,7 @@ from typing import TypeAlias
 from msgspec.structs import replace
 
 from trajcompress.processes.late_patterns import late_re
-from trajcompress.transcript.notes import without_notes
+from trajcompress.transcript.notes import is_constant, without_notes
 from trajcompress.transcript.summary_marks import without_summary
 from trajcompress.transcript.text_protocols.acted import Acted
 from trajcompress.transcript.text_protocols.actions import find_actions, shown_code
@@ -90,7 +90,9 @@ def is_request(turn: Turn) -> bool:
     """Whether a turn holds words that a person addressed to the assistant, alone or beside an observation."""
     if turn.role not in _OF_PEOPLE or turn.example or turn.calls:
         return False
-    return (turn.role == "user" and not turn.answers) or bool(said_beside(turn))
+    if turn.role == "user" and not turn.answers:
+        return not is_constant(turn.text)
+    return bool(said_beside(turn))
 
 
 def answers_call(turn: Turn) -> bool:

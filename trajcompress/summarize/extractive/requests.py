@@ -13,6 +13,7 @@ from trajcompress.transcript.trajectory import Turn
 
 _REQUEST_CHARS = 600
 _SHORT_REQUEST_CHARS = 200
+_LEAST_NAG_CHARS = 24  # people say "yes" or "go on" again, too
 _BINDING = late_re(
     r"\d|\b(?:not|never|only|must|don'?t|without|except|prefer|at least|at most|under|over|before|after|instead"
     r"|budget|limit|max|min|no)\b|[不必只]|ない|말|nicht|nur|muss|sans|ne pas|sin|solo",
@@ -23,12 +24,14 @@ _BINDING = late_re(
 def requests_of(region: Sequence[Turn]) -> list[Line]:
     """Quote what people ask, the sentences that bind first where all is too long."""
     lines = []
+    asked: set[str] = set()
     for index, turn in enumerate(region):
         if not is_request(turn) or (turn.role == "user" and turn.name):
             continue
         said = one_line(clip(request_text(turn)))
-        if not any(map(str.isalnum, said)):
+        if not any(map(str.isalnum, said)) or (said in asked and _nags(region, index)):
             continue
+        asked.add(said)
         recency = (index + 1) / len(region)
         if len(said) <= _REQUEST_CHARS:
             forms = (said, shorten(said, _SHORT_REQUEST_CHARS))
@@ -37,6 +40,12 @@ def requests_of(region: Sequence[Turn]) -> list[Line]:
         quoted = tuple(dict.fromkeys(f'"{form}"' for form in forms))
         lines.append(Line(Section.REQUESTS, index, ASKED + RECENT * recency, quoted))
     return lines
+
+
+def _nags(region: Sequence[Turn], index: int) -> bool:
+    """Whether a turn that says again what one before it did follows a reply that calls nothing: harnesses do so."""
+    before = region[index - 1]
+    return before.role == "assistant" and not before.calls and len(region[index].text) >= _LEAST_NAG_CHARS
 
 
 def _binding(text: str, limit: int) -> str:
