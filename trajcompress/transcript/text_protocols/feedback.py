@@ -65,6 +65,12 @@ _VERDICT = late_re(
     r"|solution|submission)\b)",
     re.IGNORECASE,
 )
+_JUDGED = late_re(
+    r"\s{0,8}(?:(?:your|the) (?:answer|submission|solution|flag|patch|guess) (?:is|was) (?P<said>(?:not )?(?:correct"
+    r"|incorrect|wrong|right|accepted|rejected))\b"
+    r"|(?P<alone>(?:in)?correct|wrong|accepted|rejected)(?: answer)?[.!]{0,3}\s{0,8}(?:\Z|(?:please )?try again\b))",
+    re.IGNORECASE,
+)
 
 
 def is_feedback(text: str) -> bool:
@@ -96,6 +102,12 @@ def killed_of(text: str) -> str:
 def is_verdict(text: str) -> bool:
     """Whether a text begins as what judges an answer."""
     return _VERDICT.match(text) is not None
+
+
+def judged(text: str) -> str:
+    """Return what a turn decides of an answer that was handed in, as ``incorrect``; nothing where it does not."""
+    found = _JUDGED.match(text)
+    return (found["alone"] or found["said"]).lower() if found else ""
 
 
 def asks_again(text: str, name: str) -> bool:
