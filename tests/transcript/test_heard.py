@@ -74,6 +74,8 @@ def test_an_answer_to_a_question_is_a_request_of_whoever_answers():
         f"def deny():\n    return '''\n{DENIED}\n'''",
         f"1\t{DENIED}",
         f"<user_message>\n{SAID}\n</user_message>\nand so on",
+        f"The user reported this:\n<feedback>\n{SAID}\n</feedback>",
+        json.dumps({"status": "denied", "message": "The user has no access", "feedback": SAID}),
         json.dumps({"tests": [json.loads(told("denied"))]}),
         f"Command executed.\n{DENIED}\n$ ls",
     ],

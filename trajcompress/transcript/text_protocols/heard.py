@@ -26,10 +26,14 @@ _REJECTED = late_re(  # Claude Code's
 _NOTE = "\n\nNote: The user's next message may contain"
 _SAID = "said:\n"
 _TAGGED = late_re(  # of Cline and those that come of it
-    HEADER + r"(?:(?:(?:The user|Task was interrupted|New instructions for)\b[^\n<]{1,200}\s{1,4}){1,2}"
-    r"<(?P<tag>feedback|user_message)>|<(?P<answer>answer|user_message)>)"
+    HEADER + r"(?:(?:(?:The user (?:(?:denied|approved|rejected) this operation|(?:has )?provided (?:the following )?"
+    r"feedback)\b|Task was interrupted before this tool call|New instructions for task continuation:)[^\n<]{0,200}"
+    r"\s{1,4}){1,2}<(?P<tag>feedback|user_message)>|<(?P<answer>answer|user_message)>)"
 )
-_OBJECT = late_re(HEADER + r'(?=\{\s{0,4}"status"\s{0,2}:\s{0,2}"(?P<status>approved|denied)")')
+_OBJECT = late_re(  # where a person decides by a native call
+    HEADER + r'(?=\{\s{0,4}"status"\s{0,2}:\s{0,2}"(?P<status>approved|denied)"\s{0,2},'
+    r'\s{0,4}"message"\s{0,2}:\s{0,2}"The user (?P=status) this operation\b)'
+)
 _RUNS_ON = late_re(HEADER + r"Command (?:is still running|executed|completed)\b")
 _RUNS_ON_SAID = "The user provided the following feedback:\n<feedback>"
 _ASKS = frozenset({"ask_followup_question", "attempt_completion"})
@@ -75,7 +79,7 @@ def verdict_of(text: str) -> str:
     if decided := _CLAUSE.match(begin):
         return f"{decided['did']} by the user"
     decided = _OBJECT.match(begin)
-    return f"{decided['status']} by the user" if decided and '"The user ' in begin else ""
+    return f"{decided['status']} by the user" if decided else ""
 
 
 def without_heard(text: str, told: Heard) -> str:
@@ -114,8 +118,8 @@ def _of_object(text: str, start: int) -> Heard | None:
         held, length = json.JSONDecoder().raw_decode(text[start : start + _JSON_CHARS])
     except (ValueError, RecursionError):
         return None
-    said, message = held.get("feedback"), held.get("message")
-    if not (isinstance(said, str) and said.strip() and isinstance(message, str) and message.startswith("The user ")):
+    said = held.get("feedback")
+    if not isinstance(said, str) or not said.strip():
         return None
     for written in (json.dumps(said, ensure_ascii=False), json.dumps(said)):
         at = text.rfind(written, start, start + length)
