@@ -16,7 +16,9 @@ from trajcompress.transcript.notes import notes_at
 _BEGIN_CHARS = 1_000
 _JSON_CHARS = 60_000
 _HINTS = ("The user ", "<user_message>", "<answer>", "Command ")  # one is in the beginning of all forms
-HEADER = r"\s{0,20}(?:\[(?P<tool>[\w-]{2,40})(?: for [^\]\n]{0,300})?\] Result:|\[Tool\](?=\n))?\s{0,8}"
+HEADER = (
+    r"\s{0,20}(?:\[(?P<tool>[\w-]{2,40})(?: for [^\]\n]{0,300})?\] Result:|\[Tool(?: \(Error\))?\](?=\n))?\s{0,8}"
+)
 """By what Cline, Roo Code and Kilo Code say which call a result answers."""
 
 _REJECTED = late_re(  # Claude Code's

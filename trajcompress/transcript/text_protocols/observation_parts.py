@@ -130,6 +130,7 @@ _WRAPPER_BEGIN = late_re(
     r"(?:Current Terminal Screen:\s{0,4})?"
     r"|```tool_outputs?\n|(?:<｜tool▁outputs▁begin｜>\n?)?<｜tool▁output▁begin｜>\n?"
     r"|<\|(?:observation|(?:tool|begin\w{0,20})_(?:response|result|output)s?)\|>\n?|\[TOOL_RESULTS\] ?"
+    r"|\[Tool(?: \(Error\))?\]\n"
     r"|\[[\w-]{2,40}(?: for [^\]\n]{0,300})?\] Result:\n?|exit ?code: -?\d{1,3} \([^)\n]{0,40}\)\s{0,4}(?:Code"
     r" output:[ \t]?)?)"
 )
