@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from trajcompress.settings.budget import LEAST_SUMMARY, ProtectedTurns
 from trajcompress.settings.choices import Target
-from trajcompress.transcript.observations import is_request
+from trajcompress.transcript.observations import answers_call, is_request
 from trajcompress.transcript.speakers import speaker_of, users_in_a_row
 from trajcompress.transcript.summary_marks import is_whole_summary
 from trajcompress.transcript.targets import takes_user_after_tool
@@ -260,9 +260,13 @@ def _tail_start(
 
 
 def last_request(turns: Sequence[Turn]) -> int | None:
-    """Return the position of the last turn in which a person asks for something; None where there is none."""
+    """Return the position of the last turn in which a person asks for something, None where there is none.
+
+    What they say in a result stands with its call, so that is none.
+    """
     backwards = range(len(turns) - 1, -1, -1)
-    return next((i for i in backwards if is_request(turns[i]) and not is_whole_summary(turns[i].text)), None)
+    asked = (i for i in backwards if is_request(turns[i]) and not answers_call(turns[i]))
+    return next((i for i in asked if not is_whole_summary(turns[i].text)), None)
 
 
 def _tokens_before(start: int, sizes: Sequence[int], cuts: Sequence[bool]) -> int:

@@ -17,6 +17,7 @@ from trajcompress.formats.media import IMAGE_MARK, marks_in_text, marks_left, te
 from trajcompress.formats.turns import RESULTS_JOINT, keys_of, read_turn, without_think
 from trajcompress.json_values import is_json
 from trajcompress.transcript.roles import CALL_ROLES
+from trajcompress.transcript.text_protocols.heard import heard
 from trajcompress.transcript.text_protocols.observation_parts import in_observation
 from trajcompress.transcript.trajectory import Message, Turn
 
@@ -45,19 +46,25 @@ def map_results(turn: Turn, rewrite: Callable[[int, str], str]) -> Turn:
     """Return the turn with each of its results as ``rewrite`` makes it, given its place and its text.
 
     A result that comes as several text parts gets one; parts of other kinds stay. Of an observation in plain text
-    what its protocol puts around it stays, and so does what a person says beside it. A worked example is a result.
+    what its protocol puts around it stays, and so does what a person says in it, as in any other result. A worked
+    example is a result.
     """
     if turn.role not in {"tool", "user"} or not (turn.answers or turn.example):
         return turn
     places = count()
 
-    def next_result(text: str) -> str:
+    def next_body(text: str) -> str:
         return rewrite(next(places), text)
+
+    def next_result(text: str) -> str:
+        told = heard(text, turn.name)
+        first, last = (told.first, told.last) if told else (0, len(text))
+        return f"{text[:first]}{next_body(text[first:last])}{text[last:]}"
 
     key = keys_of(turn.raw).content
     content = turn.raw.get(key)
     if turn.in_text:
-        changed = _map_whole(content, lambda text: _map_body(text, turn.aside, next_result))
+        changed = _map_whole(content, lambda text: _map_body(text, turn.aside, next_body))
     elif _has_result_parts(content):
         changed = _map_result_parts(content, next_result)
     elif turn.text.lstrip().startswith("<tool_response>"):

@@ -38,6 +38,7 @@ from trajcompress.outcomes.unwrap import unwrap
 from trajcompress.outcomes.used import Placed
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.text_protocols.feedback import nag_of
+from trajcompress.transcript.text_protocols.heard import verdict_of
 
 _PARSED_CHARS = 60_000  # JSON up to this size is read whole
 _OPEN_FILE = late_re(r"\[File: ([^\s(]{1,300}) \((\d+) lines total\)\]")
@@ -81,8 +82,8 @@ class Reading:
         asked = replace(self.asked, limit=limit, most=most, taken=taken)
         if self._head:
             return _answered(self._head, self._answer.told(limit, most, taken), {**asked.later, **taken})
-        if self._nag:
-            return Outcome(whole_sentences(self._nag, most or limit) or shorten(self._nag, limit), failed=True)
+        if by_harness := self._of_harness(limit, most):
+            return by_harness
         if repeats_call(self._held, self.asked.action):
             return Outcome(_REPEATED)
         if self._data is not None:
@@ -93,6 +94,14 @@ class Reading:
                 return Outcome(rows, f"{number} items")
         told = self._printed.told(asked)
         return told if told.said or told.size else replace(told, size=f"{len(self.text):,} characters")
+
+    def _of_harness(self, limit: int, most: int) -> Outcome | None:
+        """Tell what a harness says in the place of a result: what a person decided, or that it read no action."""
+        if decided := verdict_of(self.text):
+            return Outcome(decided, failed=not decided.startswith("approved"))
+        if not self._nag:
+            return None
+        return Outcome(whole_sentences(self._nag, most or limit) or shorten(self._nag, limit), failed=True)
 
     @property
     def is_data(self) -> bool:

@@ -19,8 +19,9 @@ from trajcompress.outcomes.outcome import Outcome
 from trajcompress.outcomes.text import LEAST_CHARS, harmless, one_line, shorten
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.redact import redact
-from trajcompress.transcript.observations import without_aside
+from trajcompress.transcript.observations import said_beside, without_aside
 from trajcompress.transcript.text_protocols.actions import find_actions
+from trajcompress.transcript.text_protocols.feedback import SUBMITTED, judged
 from trajcompress.transcript.tool_groups import Place, match_results
 from trajcompress.transcript.trajectory import ToolCall, Turn
 
@@ -63,6 +64,7 @@ def steps_of(turns: Sequence[Turn]) -> list[Step]:
             results[match.call] = f"{results[match.call]}\n{text}" if match.call in results else text
         else:
             unasked.append(Step(index, None, turns[index].name or "", text, index))
+    _judge(turns, results, answered)
     calls = calls_of(turns)
     wrote: dict[str, str] = {}
     steps: list[Step] = []
@@ -72,6 +74,24 @@ def steps_of(turns: Sequence[Turn]) -> list[Step]:
             place = index, number
             steps.append(Step(index, action, "", results.get(place), answered.get(place)))
     return sorted([*steps, *unasked], key=lambda step: step.turn) if unasked else steps
+
+
+def _judge(turns: Sequence[Turn], results: dict[Place, str], answered: dict[Place, int]) -> None:
+    """Let what a turn says of an answer right behind it be what came of handing that in, but for an echo of it."""
+    handed_in = {
+        answered.get((at, number), at): (at, number, call)
+        for at, turn in enumerate(turns)
+        if not turn.in_text
+        for number, call in enumerate(turn.calls)
+        if call.name.lower() in SUBMITTED
+    }
+    for before, (at, number, call) in handed_in.items():
+        after = turns[before + 1] if before + 1 < len(turns) else None
+        if after is None or after.role != "user" or after.answers or not (verdict := judged(after.text)):
+            continue
+        said = results.get((at, number), "").strip()
+        results[at, number] = verdict if said in call.arguments else f"{said}\n{verdict}"
+        answered.setdefault((at, number), before + 1)
 
 
 def _since_written(action: Action, turn: Turn, number: int, wrote: dict[str, str]) -> Action:
@@ -99,10 +119,9 @@ def _results_in(turn: Turn) -> Sequence[str | None]:
     if "<tool_response>" in turn.text and (turn.in_text or len(turn.answers) > 1):
         parts = turn.text.split("<tool_response>", _MOST_RESULTS)[1:]
         return tuple(part.partition("</tool_response>")[0] for part in parts)
-    if turn.in_text:
+    is_alone = turn.role == "tool" and len(turn.answers) < 2  # noqa: PLR2004 - it is the result
+    if turn.in_text or is_alone or said_beside(turn):
         return (without_aside(turn),)
-    if turn.role == "tool" and len(turn.answers) < 2:  # noqa: PLR2004 - it is the result
-        return (turn.text,)
     found: list[str | None] = []
     at = 0
     for text in result_texts(turn):

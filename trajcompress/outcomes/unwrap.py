@@ -36,6 +36,7 @@ _OF_STEP = late_re(r'\s{0,8}\{\s{0,8}"(?:kind|type)"\s{0,4}:\s{0,4}"\w{0,40}_(?:
 _STEP_TEXTS = ("text", "content", "output", "result")
 _SHOWN = late_re(
     r"\s{0,4}Here's the result of running [^\n]{0,400}\n"
+    r"|\s{0,4}File: [^\n]{1,1000}\n(?=Error: )"  # of Kilo Code, where it could not be read
     r"|\s{0,4}(?:[A-Z][^\n:]{0,80}:\s{1,4})?Command \S{1,80} returned:\s{1,4}(?=\S)"  # AutoGPT's
     r"|(?:Content type [^\n]{0,120}? cannot be simplified to markdown, but here is the raw content:(?:\s|\\n){1,4})?"
     r"Contents of https?://[^\s\\]{1,2000}:(?:\s|\\n){1,4}(?=\S)"  # of MCP's server that fetches

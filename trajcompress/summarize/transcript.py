@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from trajcompress.settings.choices import Role
 from trajcompress.summarize.base import MAX_TURN_CHARS
-from trajcompress.transcript.observations import said_beside
+from trajcompress.transcript.observations import said_beside, without_aside
 from trajcompress.transcript.text_protocol import action_label, part_of
 from trajcompress.transcript.trajectory import Turn
 
@@ -46,8 +46,8 @@ def render_turn(turn: Turn, *, max_chars: int = MAX_TURN_CHARS) -> str:
     said = _encodable(turn.text.strip())
     if not said and turn.reasoning.strip():
         said = f"(reasoning) {_encodable(turn.reasoning.strip())}"
-    person = _encodable(said_beside(turn)) if turn.in_text else ""
-    said = said.removesuffix(person).rstrip()
+    person = _encodable(said_beside(turn)) if turn.in_text or turn.role == "tool" else ""
+    said = _encodable(without_aside(turn).strip()) if person else said
     if not turn.calls and not turn.images and not person:  # most turns
         return elide(said, max(max_chars, MIN_PIECE_CHARS)) or "(empty)"
     calls = [call for call in turn.calls if not call.in_text]

@@ -19,16 +19,19 @@ from typing import TypeAlias
 from msgspec.structs import replace
 
 from trajcompress.processes.late_patterns import late_re
-from trajcompress.transcript.notes import without_notes
+from trajcompress.transcript.notes import is_constant, without_notes
 from trajcompress.transcript.summary_marks import without_summary
 from trajcompress.transcript.text_protocols.acted import Acted
 from trajcompress.transcript.text_protocols.actions import find_actions, shown_code
 from trajcompress.transcript.text_protocols.asides import asides
 from trajcompress.transcript.text_protocols.evidence import Row
+from trajcompress.transcript.text_protocols.feedback import refuses_reply
+from trajcompress.transcript.text_protocols.heard import Heard, heard, without_heard
 from trajcompress.transcript.text_protocols.observation_parts import in_observation
 from trajcompress.transcript.text_protocols.printed import printed
 from trajcompress.transcript.text_protocols.turn_evidence import may_answer
-from trajcompress.transcript.trajectory import Turn
+from trajcompress.transcript.text_protocols.written_calls import new_call
+from trajcompress.transcript.trajectory import ToolCall, Turn
 
 Observations: TypeAlias = str | re.Pattern[str]
 """``auto`` recognises text protocols, ``tool`` reads tool roles alone; of a row in which a pattern matches user turns
@@ -41,6 +44,8 @@ _DEMONSTRATION = late_re(
     re.IGNORECASE,
 )
 _MANUAL = late_re(r"\b(?:api (?:manual|reference|documentation)|documentation of|manual\b)", re.IGNORECASE)
+_OF_PEOPLE = frozenset({"user", "tool"})  # the roles of turns in which a person may speak
+_REFUSED = "reply refused"  # what is told of a turn in which a harness read no action
 _EXAMPLE_CHARS = 400
 _FENCE = late_re(r"\n[ \t]{0,4}(?:[-=*#~_]{3,}[^\n]{0,60}|</?\w[\w -]{0,40}>)[ \t]{0,9}(?=\s|\Z)")
 _FRAME_CHARS = 1_000  # between the heading and what is shown
@@ -83,23 +88,41 @@ def _recognised(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
 
 def is_request(turn: Turn) -> bool:
     """Whether a turn holds words that a person addressed to the assistant, alone or beside an observation."""
-    if turn.role != "user" or turn.example or turn.calls:
+    if turn.role not in _OF_PEOPLE or turn.example or turn.calls:
         return False
-    return not turn.answers or bool(said_beside(turn))
+    if turn.role == "user" and not turn.answers:
+        return not is_constant(turn.text)
+    return bool(said_beside(turn))
+
+
+def answers_call(turn: Turn) -> bool:
+    """Whether a turn holds results that a format has as such, which stand behind their calls and nowhere else."""
+    return turn.role == "tool" or (bool(turn.answers) and not _is_in_text(turn))
 
 
 def said_beside(turn: Turn) -> str:
     """Return the words of a person in a turn that holds results; nothing where there are none."""
-    if not turn.answers or turn.role != "user":
+    if not turn.answers or turn.role not in _OF_PEOPLE:
         return ""
-    if not turn.in_text and not turn.text.lstrip().startswith("<tool_response>"):
-        return ""  # results stand in parts of their own
-    return in_observation(without_summary(turn.text), turn.aside).said
+    if _is_in_text(turn):
+        return in_observation(without_summary(turn.text), turn.aside).said
+    told = _heard(turn)  # beside it there is nothing: results stand in turns or parts of their own
+    return told.said if told else ""
+
+
+def _is_in_text(turn: Turn) -> bool:
+    return turn.role == "user" and (turn.in_text or turn.text.lstrip().startswith("<tool_response>"))
+
+
+def _heard(turn: Turn) -> Heard | None:
+    return heard(turn.text, turn.name) if len(turn.answers) == 1 else None
 
 
 def without_aside(turn: Turn) -> str:
-    """Return the text of a turn that holds results without the words of a person at its end."""
+    """Return the text of a turn that holds results without the words of a person in it, or at its end."""
     said = said_beside(turn)
+    if said and (told := _heard(turn)):
+        return without_heard(turn.text, told)
     return turn.text.rstrip().removesuffix(said).rstrip() if said else turn.text
 
 
@@ -134,13 +157,23 @@ def _marked(turns: tuple[Turn, ...], found: Mapping[int, Acted | None]) -> tuple
     for index, acted in found.items():
         read[index] = replace(turns[index], answers=(None,), in_text=True, aside=spoken.get(index))
         before = turns[index - 1]
-        if index and index - 1 not in found and not before.calls and (acted := acted or shown_code(before.text)):
-            read[index - 1] = replace(before, calls=acted.calls, in_text=True)
+        acts = index and index - 1 not in found and not before.calls
+        if acts and (calls := _ran(before, acted, turns[index])):
+            read[index - 1] = replace(before, calls=calls, in_text=True)
         first_act = min(first_act, index - 1)
     last = read[-1]
     if last.role == "assistant" and not last.calls and (acted := find_actions(last.text)):
         read[-1] = replace(last, calls=acted.calls, in_text=True)  # nothing answers it any more
     return _with_examples(read, first_act)
+
+
+def _ran(turn: Turn, acted: Acted | None, answer: Turn) -> tuple[ToolCall, ...]:
+    """Return what a turn ran by what answers it: where no action was read in it, none was, whatever code it shows."""
+    text = without_summary(answer.text)
+    if refuses_reply(text[in_observation(text, 0).start :]):
+        return (new_call(_REFUSED, ""),)
+    acted = acted or shown_code(turn.text)
+    return acted.calls if acted else ()
 
 
 def _printed_answers(turns: Sequence[Turn]) -> list[int]:

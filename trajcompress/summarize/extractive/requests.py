@@ -17,6 +17,7 @@ _REQUEST_CHARS = 600
 _SHORT_REQUEST_CHARS = 200
 _POINT = "0123456789.) "  # before what is asked
 _HEADING = late_re(r"#{1,6} |\W*\Z")
+_LEAST_NAG_CHARS = 24  # people say "yes" or "go on" again, too
 _BINDING = late_re(
     r"\d|\b(?:not|never|only|must|don'?t|without|except|prefer|at least|at most|under|over|before|after|instead"
     r"|budget|limit|max|min|no)\b|[不必只]|ない|말|nicht|nur|muss|sans|ne pas|sin|solo",
@@ -28,14 +29,16 @@ def requests_of(region: Sequence[Turn], head: Sequence[Turn], people: Collection
     """Quote what people ask, the sentences that bind first where all is too long; with names where several speak."""
     lines = []
     last = max((index for index, turn in enumerate(region) if _is_asked_by(turn, people)), default=-1)
+    asked: set[str] = set()
     speaking = {speaker_of(turn) for turn in (*head, *region) if turn.role == "user" and not turn.answers}
     for index, turn in enumerate(region):
         if not _is_asked_by(turn, people):
             continue
         name = speaker_of(turn) if len(speaking) > 1 else None
         said = one_line(clip(request_text(turn)))
-        if not any(map(str.isalnum, said)):
+        if not any(map(str.isalnum, said)) or (said in asked and _nags(region, index)):
             continue
+        asked.add(said)
         recency = (index + 1) / len(region)
         if len(said) <= _REQUEST_CHARS:
             forms: tuple[str, ...] = (said, shorten(said, _SHORT_REQUEST_CHARS))
@@ -51,6 +54,12 @@ def requests_of(region: Sequence[Turn], head: Sequence[Turn], people: Collection
 def _is_asked_by(turn: Turn, people: Collection[str]) -> bool:
     """Whether a turn is a request of a person: of one of those, or of one without a name."""
     return is_request(turn) and ((name := speaker_of(turn)) is None or name in people)
+
+
+def _nags(region: Sequence[Turn], index: int) -> bool:
+    """Whether a turn that says again what one before it did follows a reply that calls nothing: harnesses do so."""
+    before = region[index - 1]
+    return before.role == "assistant" and not before.calls and len(region[index].text) >= _LEAST_NAG_CHARS
 
 
 def _binding(text: str, limit: int) -> str:

@@ -22,6 +22,7 @@ from trajcompress.transcript.text_protocols.command_lines import (
     is_tool_line,
     longest_command,
 )
+from trajcompress.transcript.text_protocols.exported_calls import exported_calls
 from trajcompress.transcript.text_protocols.fences import last_fence
 from trajcompress.transcript.text_protocols.token_calls import tag_calls, token_calls
 from trajcompress.transcript.text_protocols.written_calls import (
@@ -129,7 +130,7 @@ def shown_code(text: str) -> Acted | None:
 
 
 def _tagged(text: str) -> Acted | None:
-    found = token_calls(text) or tag_calls(text)
+    found = token_calls(text) or tag_calls(text) or exported_calls(text)
     return Acted(found[0], "named", found[1]) if found else None
 
 

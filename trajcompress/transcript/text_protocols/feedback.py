@@ -36,8 +36,11 @@ _FEEDBACK = late_re(  # of small letters, as case that does not matter takes thr
 _NAG = late_re(
     r"\s{0,8}(?:\[ERROR\] You did not use a tool|Your (?:last |previous )?(?:output|response) was not formatted"
     r" correctly|Please always provide EXACTLY|Previous response had parsing errors|Please continue working on the"
-    r" task|I don't understand your input|You did not use|No SQL code was found)"
+    r" task|I don't understand your input|You did not use|No SQL code was found"
+    r"|Invalid Format: Missing '|Could not parse LLM output|Parsing LLM output produced both"  # LangChain's
+    r"|Invalid or incomplete response\s{0,4}(?:\Z|Thought:))"
 )
+_NAMES_FAULT, _GOES_ON = "Invalid Format: ", "Please continue working"
 _PARSER = late_re(  # the messages of the library that games in Inform are written with, which speak as "I"
     r"\s{0,8}(?:I only understood you as far as|I don't (?:know the (?:word|verb)|understand th(?:at|e) "
     r"(?:sentence|command|verb))|I (?:didn't|did not) understand (?:that|the way)|I beg your pardon\?"
@@ -62,6 +65,12 @@ _VERDICT = late_re(
     r"|solution|submission)\b)",
     re.IGNORECASE,
 )
+_JUDGED = late_re(
+    r"\s{0,8}(?:(?:your|the) (?:answer|submission|solution|flag|patch|guess) (?:is|was) (?P<said>(?:not )?(?:correct"
+    r"|incorrect|wrong|right|accepted|rejected))\b"
+    r"|(?P<alone>(?:in)?correct|wrong|accepted|rejected)(?: answer)?[.!]{0,3}\s{0,8}(?:\Z|(?:please )?try again\b))",
+    re.IGNORECASE,
+)
 
 
 def is_feedback(text: str) -> bool:
@@ -74,7 +83,14 @@ def is_feedback(text: str) -> bool:
 
 def nag_of(text: str) -> str:
     """Return what a harness first says where it says no more than that it could not read a turn; else nothing."""
-    return text.strip().partition("\n\n")[0] if _NAG.match(text) else ""
+    if _NAG.match(text) is None:
+        return ""
+    return text.strip().partition("\n\n")[0].removeprefix(_NAMES_FAULT).removesuffix("\nThought:")
+
+
+def refuses_reply(text: str) -> bool:
+    """Whether a harness says that it read no action in a turn, so that nothing of it ran."""
+    return _NAG.match(text) is not None and not text.lstrip().startswith(_GOES_ON)
 
 
 def killed_of(text: str) -> str:
@@ -86,6 +102,12 @@ def killed_of(text: str) -> str:
 def is_verdict(text: str) -> bool:
     """Whether a text begins as what judges an answer."""
     return _VERDICT.match(text) is not None
+
+
+def judged(text: str) -> str:
+    """Return what a turn decides of an answer that was handed in, as ``incorrect``; nothing where it does not."""
+    found = _JUDGED.match(text)
+    return (found["alone"] or found["said"]).lower() if found else ""
 
 
 def asks_again(text: str, name: str) -> bool:

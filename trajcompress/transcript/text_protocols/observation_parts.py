@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from trajcompress.processes.late_patterns import holds_any, last_match, late_re
+from trajcompress.transcript.text_protocols.heard import heard
 
 BEGIN_CHARS = 400
 END_CHARS = 300
@@ -129,6 +130,7 @@ _WRAPPER_BEGIN = late_re(
     r"(?:Current Terminal Screen:\s{0,4})?"
     r"|```tool_outputs?\n|(?:<｜tool▁outputs▁begin｜>\n?)?<｜tool▁output▁begin｜>\n?"
     r"|<\|(?:observation|(?:tool|begin\w{0,20})_(?:response|result|output)s?)\|>\n?|\[TOOL_RESULTS\] ?"
+    r"|\[Tool(?: \(Error\))?\]\n"
     r"|\[[\w-]{2,40}(?: for [^\]\n]{0,300})?\] Result:\n?|exit ?code: -?\d{1,3} \([^)\n]{0,40}\)\s{0,4}(?:Code"
     r" output:[ \t]?)?)"
 )
@@ -191,6 +193,12 @@ def _remembered(text: str, aside: int | None) -> Parts:
 
 
 def _in_observation(text: str, aside: int | None) -> Parts:
+    told = heard(text)
+    return Parts(told.first, told.last, told.said) if told else _unmarked(text, aside)
+
+
+def _unmarked(text: str, aside: int | None) -> Parts:
+    """Find the parts of an observation in which a harness does not say who speaks."""
     opened = _WRAPPER_BEGIN.match(text[: 2 * BEGIN_CHARS])
     start = opened.end() if opened else 0
     if opened and "```" in opened[0]:
