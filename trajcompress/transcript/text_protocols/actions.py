@@ -22,6 +22,7 @@ from trajcompress.transcript.text_protocols.command_lines import (
     is_tool_line,
     longest_command,
 )
+from trajcompress.transcript.text_protocols.exported import exported, exported_at
 from trajcompress.transcript.text_protocols.fences import last_fence
 from trajcompress.transcript.text_protocols.token_calls import tag_calls, token_calls
 from trajcompress.transcript.text_protocols.written_calls import (
@@ -112,6 +113,8 @@ def find_actions(text: str) -> Acted | None:
     said = text[begin:]
     if len(said) > SCAN_CHARS:
         cut = len(said) - SCAN_CHARS
+        head = exported_at(said)
+        cut = min(cut, head) if head >= 0 else cut  # nothing but arguments stand below it
         begin, said = begin + cut, said[cut:]
     said = without_end_token(said)
     if not said:
@@ -327,6 +330,7 @@ def _bare(text: str) -> Acted | None:
 
 
 _FORMS: tuple[Callable[[str], Acted | None], ...] = (
+    exported,
     _tagged,
     _executed,
     _addressed,
