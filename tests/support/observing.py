@@ -18,10 +18,9 @@ def observed(system, *turns):
     return [index for index, turn in enumerate(read[1:] if system else read) if turn.answers]
 
 
-def recorded(*turns, first="user"):
+def recorded(*turns):
     """Return the summary of all turns but the first, which user and assistant take in turn."""
-    roles = ("user", "assistant") if first == "user" else ("assistant", "user")
-    messages = [{"role": roles[number % 2], "content": text} for number, text in enumerate(turns)]
+    messages = [{"role": "assistant" if n % 2 else "user", "content": text} for n, text in enumerate(turns)]
     read = read_trajectory({"messages": messages}, "row", FormatOptions()).turns
     return extract(ask(region=read[1:], head=read[:1], budget=2_000))
 

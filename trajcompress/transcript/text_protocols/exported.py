@@ -25,11 +25,11 @@ _BEHIND_TEXT = frozenset(
 _MOST_CALLS = 50
 
 
-def exported_at(text: str, begin: int = 0) -> int:
-    """Return where the first exported call begins, from a place on; -1 where there is none."""
+def exported_at(text: str) -> int:
+    """Return where the first exported call begins; -1 where there is none."""
     if _HINT not in text:
         return -1
-    found = _HEADS.search(text, begin)
+    found = _HEADS.search(text)
     return found.start(1) - len(_HINT) if found else -1
 
 
