@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from summed_up import ask, call, result, section, words
+from summed_up import ask, call, result, say, section, words
 from trajectories import read
 
 from trajcompress.facts.taken import words_used
@@ -324,3 +324,14 @@ def test_a_short_step_of_an_edit_says_its_change_before_what_stands_around_it():
         extract(replace(ask(region, budget=220), facts=tuple(f"eu-zone-{n}1" for n in range(9)))), "Steps"
     )
     assert "«prepare_the_next_step(8, 0); prepare_the_next_step(8, 1);…» → has been edited" in steps
+
+
+def test_what_came_of_an_action_that_cannot_be_read_is_a_step_and_no_reply():
+    moves = [("ALICE GOES LEFT NOW and Bob stays", "Feedback: both of them stand at cube 1 now.")]
+    moves += [("BOB SWEEPS UP THAT and Alice waits", "Feedback: cube 1 lies in the dustpan of Bob.")]
+    region = []
+    for said, came in moves:
+        region += [say("assistant", said), say("user", came, answers=(None,), in_text=True)]
+    text = extract(ask([*region, say("user", "Go on, please."), say("assistant", "It is all done, I think.")]))
+    assert section(text, "Steps").splitlines() == [f"- … → {came}" for _, came in moves]
+    assert section(text, "Replies") == '- "It is all done, I think."\n'
