@@ -5,6 +5,8 @@ from __future__ import annotations
 _TAGS = "environment_details", "system-reminder"
 """Cline has one behind each turn; Claude Code has several before a request, and behind a result."""
 
+_OF_STATE = "environment_details"
+_LEAST_CHARS = 200
 _MOST = 8
 """As many are taken off either end, so that no text is searched more often."""
 
@@ -21,3 +23,12 @@ def without_notes(text: str) -> str:
         if said.endswith(f"</{tag}>") and (begin := said.rfind(f"<{tag}>")) >= 0:
             said = said[:begin].rstrip()
     return said
+
+
+def without_state(text: str) -> str:
+    """Return a result without what a note behind it tells of an editor's state, which later ones tell anew."""
+    before, begin, rest = text.rpartition(f"<{_OF_STATE}>")
+    told, end, behind = rest.rpartition(f"</{_OF_STATE}>")
+    if not begin or not end or behind.strip() or len(told) < _LEAST_CHARS:
+        return text
+    return f"{before}{begin}[… {len(told):,} characters elided …]{end}{behind}"
