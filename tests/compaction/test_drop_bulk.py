@@ -280,7 +280,8 @@ def test_what_a_browser_says_of_the_metadata_of_a_page_goes_unless_it_is_quoted(
 
 
 def test_what_an_editor_had_open_goes_but_for_the_last_time(counter: TokenCounter):
-    told = ["\n# Open tabs\n" + f"src/part_{number}.py, opened at nine\n" * 12 for number in range(3)]
+    tabs = [[f"src/part_{number}_{tab}.py, opened at nine" for tab in range(12)] for number in range(3)]
+    told = ["\n# Open tabs\n" + "\n".join(each) for each in tabs]
     states = [f"<environment_details>{each}</environment_details>" for each in told]
     done = ["saved", "saved as well", "all saved"]
     trajectory = looks(*(f"{said}\n{state}" for said, state in zip(done, states, strict=True)))

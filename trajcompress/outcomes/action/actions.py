@@ -25,7 +25,7 @@ from trajcompress.outcomes.action.labels import named
 from trajcompress.outcomes.action.places import COUNT_KEYS, PATH_KEYS, SPAN_KEYS, files_of, span_of
 from trajcompress.outcomes.action.quotes import closed
 from trajcompress.outcomes.action.scripts import called_in, told_call
-from trajcompress.outcomes.action.shell import OF_SHELL, Kind, files_written, kind_of, without_quoted_signs
+from trajcompress.outcomes.action.shell import OF_SHELL, Kind, files_written, kind_of, moved, without_quoted_signs
 from trajcompress.outcomes.action.usual import NOTHING_USUAL, Usual, own_arguments
 from trajcompress.outcomes.compact import compact
 from trajcompress.outcomes.text import one_line, shorten
@@ -81,7 +81,8 @@ class Action(Struct, frozen=True):
     ``span`` are lines read, ``change`` the lines that an edit brings in. ``changes`` are the files that it changes
     if it succeeds, for certain; ``edits_open_file``: that is the one which an editor shows. ``beside`` are arguments
     that most calls have. ``in_words``: no call was read, so it is all that was said, as to another agent. ``through``
-    is the tool with which the name begins where that calls others.
+    is the tool with which the name begins where that calls others. ``saved`` are files that hold what runs, and are
+    written before it does, whether or not it fails; ``moves`` those that get another name, each before that.
     """
 
     name: str
@@ -95,6 +96,8 @@ class Action(Struct, frozen=True):
     beside: str = ""
     in_words: bool = False
     through: str = ""
+    saved: tuple[str, ...] = ()
+    moves: tuple[tuple[str, str], ...] = ()
 
 
 def describe(name: str, data: Any, usual: Usual = NOTHING_USUAL, apart: Collection[str] = frozenset()) -> Action:
@@ -240,6 +243,7 @@ def command(text: str) -> Action:
         change=change,
         changes=changes,
         edits_open_file=edits,
+        moves=moved(body),
     )
 
 

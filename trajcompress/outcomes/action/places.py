@@ -12,7 +12,7 @@ PATH_KEYS = ("path", "file_path", "filepath", "file", "filename", "file_name", "
 _FILES_KEY = "files"
 _FROM_KEYS = ("start_line", "startline", "line_start", "start", "from_line", "offset")
 _TO_KEYS = ("end_line", "endline", "line_end", "end", "to_line")
-_RANGE_KEYS = ("view_range", "line_range", "line_ranges")
+_RANGE_KEYS = ("view_range", "line_range", "line_ranges", "ranges")
 COUNT_KEYS = frozenset({"limit", "num_lines", "line_count", "max_lines"})
 SPAN_KEYS = frozenset((*_FROM_KEYS, *_TO_KEYS, *_RANGE_KEYS))
 _LINES = late_re(r"\d{1,9}-\d{1,9}")
@@ -47,12 +47,14 @@ def span_of(data: Mapping[str, Any]) -> str:
 
 def _range(given: Any) -> str:
     """Return a range of lines that is one argument: ``1-70``, two numbers, or a list of such."""
+    if isinstance(given, dict):
+        given = [given.get("start"), given.get("end")]
     given = parse(given) if isinstance(given, str) and given[:1] == "[" else given
     if isinstance(given, str):
         return given.strip() if _LINES.fullmatch(given.strip()) else ""
     if not isinstance(given, list):
         return ""
-    if len(given) == 2 and not any(isinstance(each, str | list) for each in given):  # noqa: PLR2004 - its two ends
+    if len(given) == 2 and all(isinstance(each, int) for each in given):  # noqa: PLR2004 - its two ends
         return f"{given[0]}-{given[1]}"
     told = [_range(each) for each in given]
     return ", ".join(told) if all(told) else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from trajcompress.processes.late_patterns import late_re
+from trajcompress.processes.late_patterns import holds_any, late_re
 
 Kind = Literal["change", "run", "read", "idle"]
 
@@ -29,6 +29,34 @@ _SHELL_WRITES = late_re(
     rf"|(?:sed -i\S*(?: '')?(?: -[^\se]\S*)*(?:{_SED_SCRIPT}|(?: -e{_SED_SCRIPT}){{1,9}})"
     r"|tee(?: -a)?|touch|rm(?: -\S+)?)((?: [\w./~+-]{1,200}){1,20}))(?=\s|$|;|&|\|)"
 )
+_MOVES = ("mv ", "move ", "Move-Item ", "ren ", "rename ")
+_PATH = r"(?:\"([^\"\n]{1,300})\"|'([^'\n]{1,300})'|([^\s\"';&|<>-][^\s\"';&|<>]{0,300}))"
+_MOVED = late_re(
+    r"(?:^|[;&|\n]\s{0,8})(?:git )?(?:mv|move|Move-Item|ren|rename)(?: -[a-zA-Z]{1,12}| /[a-zA-Z])*"
+    rf" {_PATH} (?:-Destination )?{_PATH}(?=\s*(?:[;&|\n]|\Z))"
+)
+
+
+def moved(text: str) -> tuple[tuple[str, str], ...]:
+    r"""Return the files that commands move, each with its new name: as it stands, or in a folder that is named.
+
+    >>> moved("mkdir -p lib; move a.py lib\\a.py && mv b.py lib/")
+    (('a.py', 'lib/a.py'), ('b.py', 'lib/b.py'))
+    """
+    found = _MOVED.findall(text) if holds_any(text, _MOVES) else []
+    pairs = (("".join(groups[:3]), "".join(groups[3:])) for groups in found)
+    return tuple((plain_path(old), _in_folder(plain_path(old), plain_path(new))) for old, new in pairs)
+
+
+def plain_path(path: str) -> str:
+    """Return a path as most write it: with slashes, and without the folder at hand before it."""
+    return path.replace("\\", "/").removeprefix("./")
+
+
+def _in_folder(old: str, new: str) -> str:
+    name = old.rpartition("/")[2]
+    is_folder = new.endswith("/") or new in {".", ".."} or ("." in name and "." not in new.rpartition("/")[2])
+    return f"{new.rstrip('/')}/{name}".removeprefix("./") if is_folder else new
 
 
 def kind_of(first: str, redirecting: str) -> Kind:

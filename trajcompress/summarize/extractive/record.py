@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import TypeVar
 
 from msgspec.structs import replace
 
@@ -18,6 +19,7 @@ from trajcompress.facts.quoted import is_block
 from trajcompress.facts.taken import STRONG
 from trajcompress.outcomes.action.actions import Action, is_taken_back, undoes_edit
 from trajcompress.outcomes.action.change import CHANGE_CHARS
+from trajcompress.outcomes.action.shell import plain_path
 from trajcompress.outcomes.asked import Asked
 from trajcompress.outcomes.outcome import Outcome, Reading
 from trajcompress.outcomes.printed.chained import runs_programs
@@ -34,6 +36,8 @@ from trajcompress.summarize.extractive.replies import replies_of
 from trajcompress.summarize.extractive.requests import requests_of
 from trajcompress.summarize.extractive.scores import LAST, Told, scores
 from trajcompress.transcript.text_protocols.feedback import is_feedback
+
+Of = TypeVar("Of")
 
 _PAGE_CHARS, _PAGE_LABEL_CHARS = 100, 40
 _NEEDED_CHARS, _MOST_IN_SHORT = 40, 3  # for each of so many of what is needed
@@ -67,7 +71,8 @@ def _told(steps: Sequence[Step], later: LaterReader, facts: Sequence[str], taken
     """Read each step; the same call made again right after with the same outcome is one."""
     found: list[Told] = []
     repeated = Repeated((_ran(step), step.result) for step in steps if step.result)
-    changed = {path for step in steps if step.action for path in step.action.changes}  # which are named anyway
+    # Which are named anyway.
+    changed = {path for step in steps if step.action for path in (*step.action.changes, *step.action.saved)}
     facts = [fact for fact in facts if fact not in changed]
     teller = _last_tellers(steps, facts)
     opened: str | None = None  # the file that an editor shows
@@ -171,12 +176,14 @@ def _last_tellers(steps: Sequence[Step], facts: Sequence[str]) -> dict[str, int]
 
 def _changed_files(action: Action | None, outcome: Outcome | None, opened: str | None) -> tuple[str, ...]:
     """Return the files that a step changed, none where that is not certain."""
-    if action is None or action.kind != "change" or outcome is None or outcome.failed:
+    if action is None or outcome is None:
         return ()
+    if action.kind != "change" or outcome.failed:
+        return action.saved
     if action.edits_open_file and not action.changes:
         shown = outcome.file or opened
         return (shown,) if shown else ()
-    return tuple(map(partial(_as_shown, outcome.file or ""), action.changes))
+    return (*action.saved, *map(partial(_as_shown, outcome.file or ""), action.changes))
 
 
 def _as_shown(shown: str, path: str) -> str:
@@ -262,6 +269,8 @@ def _changed(told: Sequence[Told]) -> list[Line]:
     for each in told:
         if action := each.step.action:
             times = {file: number for file, number in times.items() if not is_taken_back(file, action)}
+            if each.outcome and not each.outcome.failed and action.moves:
+                times, last = _renamed(times, action), _renamed(last, action)
         undone = action is not None and undoes_edit(action)
         more = 0 if each.removes else -each.times if undone else each.times
         for file in each.files:
@@ -276,6 +285,12 @@ def _changed(told: Sequence[Told]) -> list[Line]:
         how = " (removed)" if last[file].removes else how
         lines.append(Line(Section.CHANGED, step.turn + len(lines) / 1e6, score, (f"{file}{how}",)))
     return lines
+
+
+def _renamed(files: Mapping[str, Of], action: Action) -> dict[str, Of]:
+    """Return what is known of files by the names that they have once a command has moved them."""
+    new = dict(action.moves)
+    return {new.get(plain_path(file), file): known for file, known in files.items()}
 
 
 def _prefer(lines: list[Line], focus: str) -> None:
