@@ -98,7 +98,7 @@ def _told(steps: Sequence[Step], later: LaterReader, facts: Sequence[str], taken
                 told.in_short = _in_short(reading, outcome) or _end_in_short(reading, outcome)
             if blocks := _blocks(used):
                 told.quoted, told.quotes = _quoted(reading, blocks), sum(blocks.values())
-        told.files = _changed_files(action, outcome, opened)
+        told.files = () if told.is_refused else _changed_files(action, outcome, opened)
         if told.files and action and action.edits_open_file:
             told.label += _in_file(told)
         opened = (outcome.file if outcome else None) or opened
