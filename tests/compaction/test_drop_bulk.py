@@ -284,3 +284,17 @@ def test_what_a_browser_says_of_the_metadata_of_a_page_goes_unless_it_is_quoted(
     assert "og:" not in thin
     assert f"[… {len(metadata)} characters elided …]\n\nTrains of today" in thin
     assert without_bulk(screen, lambda value: value == "Ann Example") == screen
+
+
+def test_what_an_editor_had_open_goes_but_for_the_last_time(counter: TokenCounter):
+    tabs = [[f"src/part_{number}_{tab}.py, opened at nine" for tab in range(12)] for number in range(3)]
+    told = ["\n# Open tabs\n" + "\n".join(each) for each in tabs]
+    states = [f"<environment_details>{each}</environment_details>" for each in told]
+    done = ["saved", "saved as well", "all saved"]
+    trajectory = looks(*(f"{said}\n{state}" for said, state in zip(done, states, strict=True)))
+    shown, changed = dropped(counter, trajectory, 60)
+    mark = f"[… {len(told[0]):,} characters elided …]"
+    assert shown[0] == f"saved\n<environment_details>{mark}</environment_details>"
+    assert shown[1].startswith("saved as well\n<environment_details>[… ")
+    assert shown[2] == f"all saved\n{states[2]}"
+    assert changed == 2

@@ -32,8 +32,14 @@ def test_what_a_text_protocol_writes_as_json_is_called_the_same():
 
 
 def test_arguments_that_only_hold_others_are_called_by_these():
-    files = [{"path": "/data/goods.csv", "ranges": [{"start": 1, "end": 5}]}]
+    files = [{"id": "/data/goods.csv", "cells": [{"first": 1, "last": 5}]}]
     assert _label("read_files", {"files": files}) == "read_files /data/goods.csv, …"
+
+
+def test_lines_of_the_one_file_of_a_list_are_said_as_those_of_a_file():
+    for ranges in ([{"start": 1, "end": 5}], ["1-5"], [[1, 5]]):
+        files = [{"path": "/data/goods.csv", "ranges": ranges}]
+        assert _label("read_files", {"files": files}) == "read_files /data/goods.csv (lines 1-5)"
 
 
 def test_only_whole_arguments_stay_where_there_is_little_room():

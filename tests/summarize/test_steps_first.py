@@ -103,3 +103,29 @@ def test_steps_that_are_left_out_are_counted_by_the_whole_name_of_their_tool():
     asked = [(call(n, "Relational DB", query=f"SELECT {n}"), result(n, f"row {n} " * 30)) for n in range(20)]
     steps = section(extract(ask([turn for step in asked for turn in step], budget=100)), "Steps")
     assert " × Relational DB\n" in f"{steps}\n"
+
+
+REFUSED = "The user doesn't want to proceed with this tool use. The tool use was rejected. STOP and wait."
+
+
+def test_what_was_refused_or_failed_is_told_before_what_went_well():
+    region = [call(1, "ExitPlanMode", plan="Write all of the pages"), result(1, REFUSED)]
+    region += [call(2, "mkdir", path="site"), result(2, "mkdir: cannot create directory 'site': File exists")]
+    for n in range(3, 23):
+        region += [
+            call(n, "Write", file_path=f"site/page_{n}.html", content=f"<p>{n}</p>"),
+            result(n, "File created"),
+        ]
+    steps = section(extract(ask(region, budget=260)), "Steps")
+    assert "- ExitPlanMode Write all of the pages → The user doesn't want to proceed with this tool use." in steps
+    assert "→ mkdir: cannot create directory 'site': File exists" in steps
+    assert " × Write" in steps
+
+
+def test_a_file_that_somebody_did_not_let_the_agent_write_is_not_changed():
+    write = call(1, "Write", file_path="a.html", content="<p>1</p>")
+    for said in (REFUSED, '{"status": "denied", "message": "The user denied this operation."}'):
+        text = extract(ask([write, result(1, said)]))
+        assert section(text, "Files changed") == ""
+    text = extract(ask([write, result(1, "Written. The guest asked for another page")]))
+    assert section(text, "Files changed") == "- a.html"

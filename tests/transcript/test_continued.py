@@ -197,3 +197,23 @@ def test_replies_that_the_prompt_foretells_are_output():
     row = ["Draw a plate.", "rect 0,0 100,60", "done", "circle 50,30 r=5", "done", "extrude all 5", "done"]
     assert observed(system, *row, "The plate is drawn.") == [2, 4, 6]
     assert observed("You drive a CAD program.", *row, "The plate is drawn.") == []
+
+
+def in_a_shell(*before):
+    """Return a row of commands whose output has a header."""
+    row = [*before]
+    for command, output in [("ls", LISTING), ("pytest", "1 failed"), ("cat a.py", "1:a"), ("git diff", "-a")]:
+        row += [f"My next step is this:\n<bash>{command}</bash>", f"[Shell 3]\n{output}"]
+    return row
+
+
+def test_a_header_in_brackets_is_a_form_as_a_label_is():
+    row = in_a_shell("Repair a.py.")
+    row += ["It was a key. I look at it once more.", "[Shell 3]\nYou have new mail, please read it"]
+    assert observed("", *row, "Done.", "thanks, and the docs as well") == [2, 4, 6, 8, 10]
+
+
+def test_the_first_turn_in_the_form_of_a_rows_observations_is_one_where_somebody_acted():
+    said = "[Shell 3]\nYou have new mail, please read it"
+    assert observed("", *in_a_shell("Repair a.py.", "My next step is this:\nLook around.", said)) == [2, 4, 6, 8, 10]
+    assert observed("", *in_a_shell("You have a shell.", "Understood.", said)) == [4, 6, 8, 10]

@@ -1,61 +1,59 @@
-"""Tasks that Cline, Roo Code and Kilo Code export name their calls and results by signs of their own."""
+"""Native calls that Roo Code and its kin export as ``[Tool Use: NAME]`` with ``Key: value`` lines."""
 
 from __future__ import annotations
 
 import json
 
 import pytest
-from summed_up import ask, section
-from trajectories import read
+from observing import observed, recorded
+from summed_up import section
 
-from trajcompress.summarize.extractive import extract
-from trajcompress.transcript.observations import is_request, request_text
+from trajcompress.transcript.text_protocols.actions import find_actions
 
-EDITOR = "\n<environment_details>\n# VSCode Open Tabs\nsrc/a.py\n</environment_details>"
-SAID = "Stop, and check the links of the report first."
-MADE = '{"path":"notes/plan.md","operation":"created"}'
-TASK = [("user", "<task>\nWrite a plan.\n</task>"), ("assistant", "I begin.\n\n[Tool Use: list_files]\nPath: notes")]
-FOUND = ("user", f"[Tool]\nplan.txt\nlinks.txt{EDITOR}")
-
-
-def turns(*more):
-    return read([{"role": role, "content": text} for role, text in (*TASK, FOUND, *more)]).turns
+PLAN = "# Plan\n\n## Steps\nNote: in order\n- first\n- second\n\n---\n\n*The plan may change*"
+WRITES = f"I write it down.\n\n[Tool Use: write_to_file]\nPath: docs/plan.md\nContent: {PLAN}"
+CREATED = '[Tool]\n{"path":"docs/plan.md","operation":"created"}'
+LISTS = "[Tool Use: list_files]\nPath: docs\nRecursive: true"
+DENIED = "[Tool]\nThe user denied this operation."
 
 
-@pytest.mark.parametrize(
-    ("written", "name", "given"),
-    [
-        ("[Tool Use: read_file]\nPath: a.py\nLine_range: 1-3", "read_file", {"path": "a.py", "line_range": "1-3"}),
-        (
-            'I read two.\n\n[Tool Use: read_file]\nFiles: [\n  {\n    "path": "a.py"\n  }\n]',
-            "read_file",
-            {"files": [{"path": "a.py"}]},
-        ),
-        (
-            "[Tool Use: write_to_file]\nPath: plan.md\nContent: # Plan\n\nDays: 3\nNotes: none",
-            "write_to_file",
-            {"path": "plan.md", "content": "# Plan\n\nDays: 3\nNotes: none"},
-        ),
-    ],
-)
-def test_calls_are_read_with_their_arguments(written, name, given):
-    call = turns(("assistant", written), ("user", f"[Tool]\n{MADE}{EDITOR}"))[3].calls[0]
-    assert (call.name, json.loads(call.arguments)) == (name, given)
+def arguments(text):
+    (call,) = find_actions(text).calls
+    return call.name, json.loads(call.arguments)
 
 
-def test_results_are_no_requests_but_for_what_a_person_says_in_them():
-    denied = json.dumps({"status": "denied", "message": "The user denied this operation.", "feedback": SAID})
-    write = ("assistant", "[Tool Use: write_to_file]\nPath: plan.md\nContent: # Plan")
-    failed = f"[Tool (Error)]\nError: no room left{EDITOR}"
-    row = turns(write, ("user", f"[Tool]\n{denied}{EDITOR}"), write, ("user", failed))
-    assert [request_text(turn) for turn in row[2:] if is_request(turn)] == [SAID]
-    record = extract(ask(row[1:]))
-    assert section(record, "Requests").strip() == f'- "{SAID}"'
-    assert "- write_to_file plan.md «# Plan» → denied by the user" in record
-    assert "Files changed" not in record
+def test_a_step_is_named_by_its_tool_and_file_and_not_by_what_it_writes():
+    text = recorded("Plan it.", WRITES, CREATED, LISTS, "[Tool]\nplan.md", "Done.")
+    first, second = section(text, "Steps").splitlines()
+    assert first.startswith("- write_to_file …/plan.md «Note: in order; ")
+    assert "created" in first.partition(" → ")[2]
+    assert second == "- list_files docs true → plan.md"
+    assert section(text, "Files changed") == "- docs/plan.md"
+    assert "[Tool" not in text
 
 
-def test_a_file_that_could_not_be_read_is_an_error():
-    missing = "[Tool]\nFile: notes/plan.md\nError: Error reading file: File not found: /home/u/notes/plan.md"
-    row = turns(("assistant", "[Tool Use: read_file]\nPath: notes/plan.md"), ("user", missing + EDITOR))
-    assert "File not found" in section(extract(ask(row[1:])), "Steps")
+def test_what_a_tool_says_is_nobodys_request_however_early():
+    row = ["Plan it.", f"Let me look.\n\n{LISTS}", DENIED, "As you like.", "Go on.", WRITES, CREATED]
+    assert observed("", *row) == [2, 6]
+    assert observed("", "Plan it.", LISTS, "[Tool (Error)]\nNo such folder", "It is not there.") == [2]
+
+
+def test_all_of_a_text_is_one_value_though_its_lines_look_like_keys():
+    assert arguments(f"{WRITES}\nLine_count: 9") == (
+        "write_to_file",
+        {"path": "docs/plan.md", "content": PLAN, "line_count": 9},
+    )
+    files = '[Tool Use: read_file]\nFiles: [\n  {\n    "path": "a.md"\n  }\n]'
+    assert arguments(files) == ("read_file", {"files": [{"path": "a.md"}]})
+    assert find_actions("[Tool Use: browse]\nhttps://a.org").calls[0].arguments == "https://a.org"
+
+
+def test_several_calls_and_one_of_a_long_text_are_read():
+    assert [call.name for call in find_actions(f"{LISTS}\n{WRITES}").calls] == ["list_files", "write_to_file"]
+    long = "I write.\n[Tool Use: write_to_file]\nPath: a.md\nContent: " + "a line\n" * 9_000
+    assert arguments(long)[1]["path"] == "a.md"
+
+
+@pytest.mark.parametrize("text", ["See `[Tool Use: x]` there.", "I use [Tool Use: read_file]\nPath: a"])
+def test_what_is_quoted_amid_a_line_is_no_call(text):
+    assert find_actions(text) is None

@@ -15,6 +15,7 @@ from trajcompress.outcomes.asked import Asked
 from trajcompress.outcomes.compact import parse, parse_cut
 from trajcompress.outcomes.contents import is_code, reads_markup
 from trajcompress.outcomes.echo import repeats_call, without_echo
+from trajcompress.outcomes.editor import is_made
 from trajcompress.outcomes.page import is_page, visible
 from trajcompress.outcomes.printed.later import lines_used
 from trajcompress.outcomes.printed.plain import Plain
@@ -93,6 +94,7 @@ class Reading:
             if rows:
                 return Outcome(rows, f"{number} items")
         told = self._printed.told(asked)
+        told = replace(told, failed=False) if is_made(self._held) else told
         return told if told.said or told.size else replace(told, size=f"{len(self.text):,} characters")
 
     def _of_harness(self, limit: int, most: int) -> Outcome | None:

@@ -13,6 +13,7 @@ from trajcompress.outcomes.action.actions import SCAN_CHARS, SHELLS, TARGET_CHAR
 from trajcompress.outcomes.action.apart import NOTHING_APART, Apart, arguments_apart
 from trajcompress.outcomes.action.change import whole_text, written_anew
 from trajcompress.outcomes.action.labels import cut_label
+from trajcompress.outcomes.action.scripts import saved_as
 from trajcompress.outcomes.action.usual import NOTHING_USUAL, Usual, usual_arguments
 from trajcompress.outcomes.compact import parse
 from trajcompress.outcomes.outcome import Outcome
@@ -180,7 +181,10 @@ def _describe(call: ToolCall, calls: Calls) -> Action:
     if not call.name and (acted := find_actions(call.arguments)) and acted.calls:  # another form, in tags of a call
         call = call if " " in acted.calls[0].name else acted.calls[0]
     given = parse(calls.clean(call.arguments))
-    return describe(call.name, given, calls.usual, calls.apart.get(call.arguments, frozenset()))
+    action = describe(call.name, given, calls.usual, calls.apart.get(call.arguments, frozenset()))
+    block = given.get("code", given.get("command")) if call.in_text and isinstance(given, dict) else None
+    saved = saved_as(block) if isinstance(block, str) else ""
+    return replace(action, saved=(saved,)) if saved else action
 
 
 def label_of(

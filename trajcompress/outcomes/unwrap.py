@@ -8,6 +8,7 @@ import re
 from typing import Any
 
 from trajcompress.outcomes.compact import parse, parse_cut, without_half_escape
+from trajcompress.outcomes.editor import told_by_editor, without_notices
 from trajcompress.outcomes.reports.exits import exit_code
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.notes import without_notes
@@ -64,7 +65,10 @@ def _unwrapped(text: str) -> str:
     if "TextContent(" in text[:200] and (wrapped := _WRAPPED.search(text[:200])):
         end = text.rfind(wrapped[1] + ", annotations=")
         text = _content(_unquote(text[wrapped.end() : end if end > 0 else len(text)], wrapped[1]))
+    text = without_notices(text)
     start, end, _ = in_observation(text, 0)  # whoever takes a result has left out what a person says beside it
+    if told := told_by_editor(text[start:end]):
+        return told
     if shown := _SHOWN.match(text, start):
         start = min(shown.end(), end)
     body = text[start:end].rstrip()

@@ -7,6 +7,8 @@ from trajcompress.processes.late_patterns import late_re
 _TAGS = "environment_details", "system-reminder"
 """Cline has one behind each turn; Claude Code has several before a request, and behind a result."""
 
+_OF_STATE = "environment_details"
+_LEAST_CHARS = 200
 _MOST = 8
 """As many are taken off either end, so that no text is searched more often."""
 
@@ -55,3 +57,12 @@ def notes_at(text: str) -> int:
         if text.endswith(f"</{tag}>", 0, end) and (begin := text.rfind(f"<{tag}>", 0, end)) >= 0:
             end = len(text[:begin].rstrip())
     return end
+
+
+def without_state(text: str) -> str:
+    """Return a result without what a note behind it tells of an editor's state, which later ones tell anew."""
+    before, begin, rest = text.rpartition(f"<{_OF_STATE}>")
+    told, end, behind = rest.rpartition(f"</{_OF_STATE}>")
+    if not begin or not end or behind.strip() or len(told) < _LEAST_CHARS:
+        return text
+    return f"{before}{begin}[… {len(told):,} characters elided …]{end}{behind}"

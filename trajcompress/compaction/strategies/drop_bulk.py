@@ -1,4 +1,4 @@
-"""Drop bulk before any observation is cleared: encoded data, long addresses, progress, what was said before."""
+"""Drop bulk before any observation is cleared: encoded data, long addresses, progress, what is said again."""
 
 from __future__ import annotations
 
@@ -35,6 +35,7 @@ from trajcompress.outcomes.asked import Asked
 from trajcompress.outcomes.outcome import Reading
 from trajcompress.outcomes.steps import Calls, action_of, calls_of
 from trajcompress.processes.late_patterns import late_re
+from trajcompress.transcript.notes import without_state
 from trajcompress.transcript.tool_groups import Place, match_results
 from trajcompress.transcript.trajectory import Turn
 
@@ -54,8 +55,10 @@ def drop_bulk(state: State, policy: Policy) -> Asking[State | Skip]:
     lines = _repeated(state, observed, policy)
     turns = list(state.turns)
     thinned = [*observed, *(i for i, turn in enumerate(turns[:free]) if turn.example and i != state.shared_turn)]
+    states = [index for index in observed if without_state(turns[index].text) != turns[index].text]
+    told_anew = frozenset(states[:-1])
     for index in thinned:
-        turn, thin = turns[index], partial(_thinned, said, index)
+        turn, thin = turns[index], partial(_thinned, said, index, told_anew)
         if index in lines:
             turns[index] = map_results(turn, partial(_replaced, lines[index]))
         elif thin(0, turn.text) != turn.text:
@@ -89,7 +92,8 @@ def _replaced(line: str, _number: int, _text: str) -> str:
     return line
 
 
-def _thinned(said: _Said, index: int, _number: int, text: str) -> str:
+def _thinned(said: _Said, index: int, told_anew: Collection[int], _number: int, text: str) -> str:
+    text = without_state(text) if index in told_anew else text
     thin = without_bulk(without_copy(text), partial(said.after, index))
     is_said = partial(said.line_after, index)
     return without_runs(without_progress(thin, is_said), is_said)

@@ -15,6 +15,7 @@ from trajcompress.outcomes.printed.screen import PAGE_CHARS
 from trajcompress.outcomes.steps import label_of, without_folders
 from trajcompress.outcomes.text import harmless, one_line, shorten
 from trajcompress.redact import redact
+from trajcompress.transcript.notes import without_notes
 from trajcompress.transcript.summary_marks import is_cleared_line
 
 FAILS = "fails as before"
@@ -165,7 +166,11 @@ def _plain(text: str, limit: int, clean: Clean) -> str:
 
 
 def _size(text: str, *, briefly: bool = False) -> str:
-    """Say how long a text is; briefly in its lines, so that one of a list that is told does not pass for all."""
+    """Say how long a text is, without notes of its harness.
+
+    Briefly in its lines, so that one of a list that is told does not pass for all.
+    """
+    text = without_notes(text) or text
     lines = text.rstrip("\n").count("\n") + 1
     if lines == 1:
         return f"{len(text):,} characters"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,20 +18,22 @@ from trajcompress.outcomes.action.change import (
     diff_sides,
     is_diff,
     told_lines,
+    whole_text,
 )
 from trajcompress.outcomes.action.commands import cut_command
 from trajcompress.outcomes.action.labels import named
+from trajcompress.outcomes.action.places import COUNT_KEYS, PATH_KEYS, SPAN_KEYS, files_of, span_of
 from trajcompress.outcomes.action.quotes import closed
 from trajcompress.outcomes.action.scripts import called_in, told_call
+from trajcompress.outcomes.action.shell import OF_SHELL, Kind, files_written, kind_of, moved, without_quoted_signs
 from trajcompress.outcomes.action.usual import NOTHING_USUAL, Usual, own_arguments
-from trajcompress.outcomes.compact import compact, parse
+from trajcompress.outcomes.compact import compact
 from trajcompress.outcomes.text import one_line, shorten
 from trajcompress.processes.late_patterns import late_re
 
-Kind = Literal["change", "run", "read", "idle"]
-
 TARGET_CHARS = 140
 SCAN_CHARS = 2_000
+_MOST_FILES = 20  # of one call
 _ROOMY_CHARS = 50  # of code, which have room in any label
 
 SHELLS = frozenset(
@@ -42,13 +44,9 @@ SHELLS = frozenset(
 )
 """Tools whose command says all."""
 
-_PATH_KEYS = ("path", "file_path", "filepath", "file", "filename", "file_name", "target_file", "absolute_path")
 _TEXT_KEYS = ("command", "cmd", "code", "script")
 _WAIT_KEYS = ("duration", "seconds", "timeout", "wait")
-_FROM_KEYS = ("start_line", "startline", "line_start", "start", "from_line", "offset")
-_TO_KEYS = ("end_line", "endline", "line_end", "end", "to_line")
-_COUNT_KEYS = frozenset({"limit", "num_lines", "line_count", "max_lines"})
-_BULK_KEYS = frozenset((*EDIT_KEYS, *_PATH_KEYS, *_FROM_KEYS, *_TO_KEYS, "view_range"))
+_BULK_KEYS = frozenset((*EDIT_KEYS, *PATH_KEYS, *SPAN_KEYS))
 
 _CHANGE = late_re(
     r"edit|write|create|replace|insert|patch|apply|update|delete|remove|add|book|cancel|submit|send|post|move|rename"
@@ -58,30 +56,10 @@ _CHANGE = late_re(
 _IDLE = late_re(r"think|scroll|hypothesis|^list|route|plan|wait|status", re.IGNORECASE)
 _READ = late_re(r"view|read|open|get|search|find|grep|cat|show|fetch|visit|browse|extract|look|query", re.IGNORECASE)
 
-_SHELL_CHANGE = late_re(
-    r"^(?:sed -i|mv|cp|rm|mkdir|touch|git (?:commit|apply|checkout|stash|reset)|pip3? install|create|edit"
-    r"|insert|submit|str_replace|tee|INSERT|UPDATE|DELETE|CREATE|ALTER|DROP)\b|<<\s?['\"]?EOF"
-    r"|(?<![-\d&=])>{1,2}\s?(?!/dev/)[\w./]"
-)
-_QUOTED = late_re(r"'[^'\n]{0,2000}'|\"(?:[^\"\\\n]|\\.){0,2000}\"")
-_OF_SHELL = late_re(r"\b(?:ba|z)?sh (?:-\w{1,4} )?-\w?c\b")  # which runs what is quoted
-_ASKS = late_re(r"(?:SELECT|WITH|EXPLAIN)\b", re.IGNORECASE)
-_SHELL_IDLE = late_re(r"^(?:ls|pwd|cd|scroll_\w+|which|DESC\w*|SHOW|sleep|clear|goto|whoami)\b")
 _HEREDOC = late_re(r"<<-?\s?['\"]?(\w{1,40})")
 _QUERY = late_re(r"[A-Z]{4,10}(?![^\s])")
-_SHELL_READ = late_re(
-    r"^(?:cat|head|tail|sed -n|grep|rg|ag|find|awk|less|open|search_\w+|find_file"
-    r"|git (?:log|show|diff|status|blame)|wc"
-    r"|SELECT)\b"
-)
 _WRITES = late_re(r"write|create|edit|replace|insert|patch|append|save|update|delete|remove", re.IGNORECASE)
 _OPEN_EDIT = late_re(r"(?:edit|insert) +\d+(?::\d+)?\b")
-_SED_SCRIPT = r"(?: '[^']{0,400}'| \"[^\"]{0,400}\"| [^\s'\"-]\S{0,400})"
-_SHELL_WRITES = late_re(
-    r"(?<![-\d&=>])>{1,2} ?([\w./~+-]{1,200})(?![\w/]*&)|^(?:(?:create|str_replace \S+)( [\w./~+-]{1,200})"
-    rf"|(?:sed -i\S*(?: '')?(?: -[^\se]\S*)*(?:{_SED_SCRIPT}|(?: -e{_SED_SCRIPT}){{1,9}})"
-    r"|tee(?: -a)?|touch|rm(?: -\S+)?)((?: [\w./~+-]{1,200}){1,20}))(?=\s|$|;|&|\|)"
-)
 _TAKES_BACK = late_re(
     r"\bgit (checkout|restore|stash(?! (?:pop|apply|list|show|drop))|reset --hard)\b([^\n;&|]{0,300})"
 )
@@ -103,7 +81,8 @@ class Action(Struct, frozen=True):
     ``span`` are lines read, ``change`` the lines that an edit brings in. ``changes`` are the files that it changes
     if it succeeds, for certain; ``edits_open_file``: that is the one which an editor shows. ``beside`` are arguments
     that most calls have. ``in_words``: no call was read, so it is all that was said, as to another agent. ``through``
-    is the tool with which the name begins where that calls others.
+    is the tool with which the name begins where that calls others. ``saved`` are files that hold what runs, and are
+    written before it does, whether or not it fails; ``moves`` those that get another name, each before that.
     """
 
     name: str
@@ -117,6 +96,8 @@ class Action(Struct, frozen=True):
     beside: str = ""
     in_words: bool = False
     through: str = ""
+    saved: tuple[str, ...] = ()
+    moves: tuple[tuple[str, str], ...] = ()
 
 
 def describe(name: str, data: Any, usual: Usual = NOTHING_USUAL, apart: Collection[str] = frozenset()) -> Action:
@@ -130,14 +111,15 @@ def describe(name: str, data: Any, usual: Usual = NOTHING_USUAL, apart: Collecti
     """
     name = shorten(one_line(name), 60)
     if not isinstance(data, dict):
-        if isinstance(data, str) and name.lower() in SHELLS:
-            return replace(command(data), name=name)
-        target = shorten(one_line(compact(data, TARGET_CHARS)), TARGET_CHARS)
-        return Action(name, target, _kind(name), files_in(target))
+        return _on_text(name, data)
     inner, given = inner_call(data)
     if inner:  # a tool that calls tools
         return replace(describe(f"{name} {inner}", given, usual, apart), through=name)
-    path = _first(data, _PATH_KEYS)
+    files = files_of(data)
+    if len(files) > 1:
+        return together([describe(name, each, usual, apart) for each in files[:_MOST_FILES]], len(files))
+    data = files[0] if files else data
+    path = _first(data, PATH_KEYS)
     text = _first(data, _TEXT_KEYS) or _vector(data)
     if path is not None:
         return _on_file(name, data, one_line(path), text, (usual, apart))
@@ -147,6 +129,13 @@ def describe(name: str, data: Any, usual: Usual = NOTHING_USUAL, apart: Collecti
     known = usual if name else NOTHING_USUAL  # else one may be the tool
     target, beside = _arguments(data, known, apart, alone=is_tool)
     return Action(name, target, _kind(name), files_in(target), beside=beside)
+
+
+def _on_text(name: str, data: Any) -> Action:
+    if isinstance(data, str) and name.lower() in SHELLS:
+        return replace(command(data), name=name)
+    target = shorten(one_line(compact(data, TARGET_CHARS)), TARGET_CHARS)
+    return Action(name, target, _kind(name), files_in(target))
 
 
 def together(actions: Sequence[Action], number: int) -> Action:
@@ -186,8 +175,9 @@ def _on_file(
 ) -> Action:
     """Describe a call of a tool that works on a file."""
     verb = one_line(text) if text is not None and one_line(text).isidentifier() else ""
-    span = _span(data)
-    said = _BULK_KEYS | _COUNT_KEYS if span else _BULK_KEYS
+    span = span_of(data)
+    counts = span or whole_text(data)  # which are told, or stand in the turn
+    said = _BULK_KEYS | COUNT_KEYS if counts else _BULK_KEYS
     rest = {key: value for key, value in data.items() if key not in said and value != text and not _is_off(value)}
     arguments, beside = _arguments(rest, *known, alone=False)
     target = " ".join(part for part in (verb, path, arguments) if part)
@@ -231,14 +221,8 @@ def command(text: str) -> Action:
     """Describe a shell command, an editor command or a query."""
     body = _CD.sub("", text.strip()[:SCAN_CHARS])
     first, _, rest = body.partition("\n")
-    redirecting = _redirecting(first)
-    kind: Kind = "run"
-    if _SHELL_CHANGE.search(redirecting):
-        kind = "change"
-    elif _SHELL_IDLE.match(first):
-        kind = "idle"
-    elif _SHELL_READ.match(first):
-        kind = "read"
+    redirecting = without_quoted_signs(first)
+    kind = kind_of(first, redirecting)
     if first.endswith("\\") or _QUERY.match(first):
         first, rest = body.replace("\\\n", " "), ""
     behind = ""
@@ -248,9 +232,7 @@ def command(text: str) -> Action:
     edits = kind == "change" and _OPEN_EDIT.match(first) is not None
     lines = diff_sides(rest)[0] if is_diff(rest) else rest.splitlines()
     change = told_lines(lines, CHANGE_CHARS if edits or is_diff(rest) else GIST_CHARS)
-    written = _SHELL_WRITES.search(redirecting) if kind == "change" and not edits else None
-    named = " ".join(filter(None, written.groups())).split() if written else ()
-    changes = tuple(path for path in map(one_line, named) if ("." in path or "/" in path) and path[0] != "-")
+    changes = tuple(map(one_line, files_written(redirecting))) if kind == "change" and not edits else ()
     first = closed(first) if rest else first
     first = "; ".join((first, *filter(None, map(one_line, behind.splitlines()))))  # whose output came last
     return Action(
@@ -261,16 +243,8 @@ def command(text: str) -> Action:
         change=change,
         changes=changes,
         edits_open_file=edits,
+        moves=moved(body),
     )
-
-
-def _redirecting(line: str) -> str:
-    """Return a command without signs that compare or quote: of those left each sends output to a file."""
-    if _OF_SHELL.search(line):
-        return line
-    if _ASKS.match(line):
-        return line.replace(">", " ")
-    return _QUOTED.sub(lambda quoted: quoted[0].replace(">", " "), line) if ">" in line else line
 
 
 def undoes_edit(action: Action) -> bool:
@@ -307,19 +281,12 @@ def _vector(data: dict[str, Any]) -> str | None:
     words: list[Any] = next((data[key] for key in _TEXT_KEYS if isinstance(data.get(key), list)), [])
     if not words or not all(isinstance(word, str) for word in words):
         return None
-    return str(words[-1]) if _OF_SHELL.fullmatch(" ".join(words[:-1]).rpartition("/")[2]) else " ".join(words)
+    return str(words[-1]) if OF_SHELL.fullmatch(" ".join(words[:-1]).rpartition("/")[2]) else " ".join(words)
 
 
 def _is_off(value: Any) -> bool:
     """Whether an argument leaves something out, as most calls do: it is nothing that a call is about."""
     return value is False or (isinstance(value, str) and value.lower() == "false")
-
-
-def _number(data: dict[str, Any], keys: Collection[str]) -> int | None:
-    for key in keys:
-        if key in data and isinstance(value := data[key], int):
-            return value
-    return None
 
 
 def _kind(name: str) -> Kind:
@@ -330,19 +297,3 @@ def _kind(name: str) -> Kind:
     if _CHANGE.search(name):
         return "change"
     return "read" if _READ.search(name) else "run"
-
-
-def _span(data: dict[str, Any]) -> str:
-    both = data.get("view_range")
-    if isinstance(both, str):
-        both = parse(both)
-    if isinstance(both, list) and len(both) == 2:  # noqa: PLR2004 - a range has two ends
-        return f"{both[0]}-{both[1]}"
-    start = _number(data, _FROM_KEYS)
-    if start is None:
-        return ""
-    end, count = _number(data, _TO_KEYS), _number(data, _COUNT_KEYS)
-    if end is None and count and count > 0:
-        start = max(start, 1)
-        end = start + count - 1
-    return f"{start}-{end}" if end is not None else f"{start}-"

@@ -17,6 +17,11 @@ _VALUE_CHARS = 60
 _PRINTS = frozenset({"print", "display"})
 _ESCAPE = late_re(r"\\[^\\'\"abfnrtv\n01234567xuUN]")  # which Python warns of
 
+_SAVED = late_re(
+    r"\s{0,4}(?:#|//|/\*|<!--) ?filename: ?([\w./~+-]{1,200}\.\w{1,10})[ \t]{0,4}(?:\*/|-->)?[ \t]{0,4}(?:\n|\Z)"
+)
+_FILENAME_CHARS = 60
+
 
 class Called(Struct, frozen=True):
     """What a script calls, and what ``given``: each argument with its name, if it has one, as it is written.
@@ -99,3 +104,13 @@ def _shown(value: ast.expr) -> ast.expr | None:
     if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in _PRINTS:
         return value.args[0] if len(value.args) == 1 and not value.keywords else value
     return None
+
+
+def saved_as(code: str) -> str:
+    r"""Return the file that AutoGen saves a block of code to before it runs it, as its first line says; else nothing.
+
+    >>> saved_as("# filename: chart.py\nimport os")
+    'chart.py'
+    """
+    named = _SAVED.match(code) if "filename:" in code[:_FILENAME_CHARS] else None
+    return named[1] if named else ""

@@ -6,9 +6,9 @@ Each line is a quote, or is read off one call and its own result: nothing in it 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import TypeVar
 
 from msgspec.structs import replace
 
@@ -19,30 +19,27 @@ from trajcompress.facts.quoted import is_block
 from trajcompress.facts.taken import STRONG
 from trajcompress.outcomes.action.actions import Action, is_taken_back, undoes_edit
 from trajcompress.outcomes.action.change import CHANGE_CHARS
+from trajcompress.outcomes.action.shell import plain_path
 from trajcompress.outcomes.asked import Asked
-from trajcompress.outcomes.compact import parse
 from trajcompress.outcomes.outcome import Outcome, Reading
 from trajcompress.outcomes.printed.chained import runs_programs
 from trajcompress.outcomes.printed.screen import is_screen
 from trajcompress.outcomes.records.told_values import closed
 from trajcompress.outcomes.repeated import Repeated
 from trajcompress.outcomes.steps import Step, file_name, label_of, steps_of, without_folders, written
-from trajcompress.outcomes.text import clip, one_line, shorten, whole_sentences
+from trajcompress.outcomes.text import shorten
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.base import SummaryRequest
 from trajcompress.summarize.extractive.fit import CHANGED, RECENT, Line, Record, Section
 from trajcompress.summarize.extractive.previous import carry_over
+from trajcompress.summarize.extractive.replies import replies_of
 from trajcompress.summarize.extractive.requests import requests_of
-from trajcompress.summarize.extractive.scores import KIND_SCORE, LAST, Told, scores
-from trajcompress.transcript.observations import is_request
-from trajcompress.transcript.roles import addressee_of
-from trajcompress.transcript.speakers import people_of, speaker_of
-from trajcompress.transcript.text_protocols.actions import find_actions
+from trajcompress.summarize.extractive.scores import LAST, Told, scores
+from trajcompress.transcript.speakers import people_of
 from trajcompress.transcript.text_protocols.feedback import is_feedback
-from trajcompress.transcript.text_protocols.written_calls import FINAL
-from trajcompress.transcript.trajectory import Turn
 
-_REPLY_CHARS, _SHORT_REPLY_CHARS = 260, 120
+Of = TypeVar("Of")
+
 _PAGE_CHARS, _PAGE_LABEL_CHARS = 100, 40
 _NEEDED_CHARS, _MOST_IN_SHORT = 40, 3  # for each of so many of what is needed
 _STEP_CHARS, _SHORT_SAID_CHARS, _SHORT_FAILED_CHARS, _SHORT_LABEL_CHARS = 300, 60, 120, 60
@@ -50,12 +47,9 @@ _LITTLE_MORE_CHARS = 20
 _CHANGE_LABEL_CHARS = CHANGE_CHARS + 20  # with its marks
 _MOST_STEP_CHARS = 1_400  # where kept turns take so much from a result, or quote it
 _MOST_STEPS = 4_000  # read of a region
-_THOUGHT_END = "</think>"
-_LEAST_SPACES = 3
 _PARTS = late_re(r"; | … ")
 _AND_SO_ON = "; …"
-
-_REPLIED = 0.5
+_UNREAD = "…"  # what was done, where no call tells it
 
 
 def write(request: SummaryRequest) -> Record:
@@ -63,10 +57,10 @@ def write(request: SummaryRequest) -> Record:
     region = request.region
     steps = steps_of(region)[-_MOST_STEPS:]
     told = _told(steps, LaterReader(region), request.facts, request.taken())
-    ran = [each for each in told if each.step.action]
+    ran = [each for each in told if each.step.action or _came_of_something(each)]
     people = people_of(request.head, region)
     asked = requests_of(region, request.head, people)
-    lines = [*asked, *_replies(region, told, people), *_step_lines(ran, len(region)), *_changed(told)]
+    lines = [*asked, *replies_of(region, told, people), *_step_lines(ran, len(region)), *_changed(told)]
     if request.previous:
         lines = carry_over(request.previous, lines)
     if request.focus:
@@ -80,7 +74,8 @@ def _told(steps: Sequence[Step], later: LaterReader, facts: Sequence[str], taken
     """Read each step; the same call made again right after with the same outcome is one."""
     found: list[Told] = []
     repeated = Repeated((_ran(step), step.result) for step in steps if step.result)
-    changed = {path for step in steps if step.action for path in step.action.changes}  # which are named anyway
+    # Which are named anyway.
+    changed = {path for step in steps if step.action for path in (*step.action.changes, *step.action.saved)}
     facts = [fact for fact in facts if fact not in changed]
     teller = _last_tellers(steps, facts)
     opened: str | None = None  # the file that an editor shows
@@ -106,7 +101,7 @@ def _told(steps: Sequence[Step], later: LaterReader, facts: Sequence[str], taken
                 told.in_short = _in_short(reading, outcome) or _end_in_short(reading, outcome)
             if blocks := _blocks(used):
                 told.quoted, told.quotes = _quoted(reading, blocks), sum(blocks.values())
-        told.files = _changed_files(action, outcome, opened)
+        told.files = () if told.is_refused else _changed_files(action, outcome, opened)
         if told.files and action and action.edits_open_file:
             told.label += _in_file(told)
         opened = (outcome.file if outcome else None) or opened
@@ -184,12 +179,14 @@ def _last_tellers(steps: Sequence[Step], facts: Sequence[str]) -> dict[str, int]
 
 def _changed_files(action: Action | None, outcome: Outcome | None, opened: str | None) -> tuple[str, ...]:
     """Return the files that a step changed, none where that is not certain."""
-    if action is None or action.kind != "change" or outcome is None or outcome.failed:
+    if action is None or outcome is None:
         return ()
+    if action.kind != "change" or outcome.failed:
+        return action.saved
     if action.edits_open_file and not action.changes:
         shown = outcome.file or opened
         return (shown,) if shown else ()
-    return tuple(map(partial(_as_shown, outcome.file or ""), action.changes))
+    return (*action.saved, *map(partial(_as_shown, outcome.file or ""), action.changes))
 
 
 def _as_shown(shown: str, path: str) -> str:
@@ -201,58 +198,9 @@ def _in_file(each: Told) -> str:
     return f" in {each.files[0]}" if each.files else ""
 
 
-def _replies(region: Sequence[Turn], told: Sequence[Told], people: Collection[str]) -> list[Line]:
-    """Quote what the assistant tells people, by how much is done besides, and what comes that nothing asked for."""
-    lines = []
-    acting = {each.step.turn for each in told if each.step.action}
-    replies: dict[int, str] = {}
-    for index, turn in enumerate(region):
-        is_colleague = (name := speaker_of(turn)) is not None and name not in people
-        acts = turn.calls or turn.answers or index in acting
-        speaks = is_colleague or (turn.role == "assistant" and (not acting or _is_to_people(region, index)))
-        if speaks and not acts:
-            replies[index] = one_line(clip(_spoken(turn)))
-    often = Counter(replies.values())
-    for index, said in replies.items():
-        if often[said] == 1 and _is_sentence(said):  # what is said again and again tells nothing
-            score = _REPLIED + (0 if acting else LAST) + RECENT * (index + 1) / len(region)
-            lines.append(_reply(index, score, region[index].name, said))
-    for each in told:
-        if each.step.action is None and each.outcome is not None and not is_feedback(each.step.result or ""):
-            score = KIND_SCORE["read"] + RECENT * (each.step.turn + 1) / len(region)
-            lines.append(_reply(each.step.turn, score, each.step.name, each.outcome.said, quote=""))
-    return lines
-
-
-def _spoken(turn: Turn) -> str:
-    """Return what a turn tells people; where a call of its text hands that over, such as ``respond``, no more."""
-    said = turn.text.rpartition(_THOUGHT_END)[2]
-    acted = find_actions(said)
-    call = acted.calls[-1] if acted and acted.calls else None
-    if call is None or call.name.lower() not in FINAL:
-        return said
-    given = parse(call.arguments)
-    texts = [given] if isinstance(given, str) else given.values() if isinstance(given, dict) else []
-    return max((text for text in texts if isinstance(text, str)), key=len, default=said)
-
-
-def _is_to_people(region: Sequence[Turn], index: int) -> bool:
-    """Whether a turn of an agent that acts is for people: what others follow is of its plans, or for other agents."""
-    if index + 1 < len(region):
-        return is_request(region[index + 1])
-    return not any(addressee_of(turn.own_role) for turn in region)
-
-
-def _is_sentence(said: str) -> bool:
-    """Whether something said has more than a few words, in scripts that write spaces."""
-    return said.count(" ") >= _LEAST_SPACES or (not said.isascii() and any(map(str.isalnum, said)))
-
-
-def _reply(index: int, score: float, by: str | None, said: str, quote: str = '"') -> Line:
-    """Quote a reply, in whole sentences: what is cut amid one may say something else."""
-    forms = filter(None, (whole_sentences(said, limit) for limit in (_REPLY_CHARS, _SHORT_REPLY_CHARS)))
-    quoted = (f"{by}: {quote}{form}{quote}" if by else f"{quote}{form}{quote}" for form in forms)
-    return Line(Section.REPLIES, index, score, tuple(dict.fromkeys(quoted)))
+def _came_of_something(each: Told) -> bool:
+    """Whether a result is of what no call tells: the agent did that, so it is no reply; what only nags is neither."""
+    return each.step.action is None and each.outcome is not None and not is_feedback(each.step.result or "")
 
 
 def _step_lines(told: Sequence[Told], turns: int) -> list[Line]:
@@ -273,11 +221,11 @@ def _forms(each: Told) -> tuple[str, ...]:
     said, action = each.outcome.said, each.step.action
     if not each.outcome.failed:  # of what failed the whole path may be why
         said = _without_file(without_folders(said, action), action)
-    full = written(each.label + times, Outcome(said, each.outcome.size))
+    full = written((each.label or _UNREAD) + times, Outcome(said, each.outcome.size))
     brief = Outcome(each.in_short or _brief(Outcome(said, failed=each.outcome.failed), action), each.outcome.size)
     suffix = _in_file(each) if each.label.endswith(_in_file(each)) else ""
     spare = max(_SHORT_SAID_CHARS - len(brief.said), 0) if action and action.change else 0
-    label = label_of(action, each.step.name, _SHORT_LABEL_CHARS + spare, full=True) + suffix + times
+    label = (label_of(action, each.step.name, _SHORT_LABEL_CHARS + spare, full=True) or _UNREAD) + suffix + times
     quoting = [written(label, Outcome(_without_file(each.quoted, action)))] if each.quoted else []
     forms = dict.fromkeys([full, *(form for form in quoting if len(form) < len(full)), written(label, brief)])
     if each.pages:
@@ -324,6 +272,8 @@ def _changed(told: Sequence[Told]) -> list[Line]:
     for each in told:
         if action := each.step.action:
             times = {file: number for file, number in times.items() if not is_taken_back(file, action)}
+            if each.outcome and not each.outcome.failed and action.moves:
+                times, last = _renamed(times, action), _renamed(last, action)
         undone = action is not None and undoes_edit(action)
         more = 0 if each.removes else -each.times if undone else each.times
         for file in each.files:
@@ -338,6 +288,12 @@ def _changed(told: Sequence[Told]) -> list[Line]:
         how = " (removed)" if last[file].removes else how
         lines.append(Line(Section.CHANGED, step.turn + len(lines) / 1e6, score, (f"{file}{how}",)))
     return lines
+
+
+def _renamed(files: Mapping[str, Of], action: Action) -> dict[str, Of]:
+    """Return what is known of files by the names that they have once a command has moved them."""
+    new = dict(action.moves)
+    return {new.get(plain_path(file), file): known for file, known in files.items()}
 
 
 def _prefer(lines: list[Line], focus: str) -> None:

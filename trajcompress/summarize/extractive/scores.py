@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from trajcompress.outcomes.outcome import Outcome
+from trajcompress.outcomes.refusals import is_refused
 from trajcompress.outcomes.steps import Step
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.extractive.fit import COMMAND, RECENT
@@ -18,6 +19,7 @@ LAST = 3.0
 _FAILED, _TESTED, _NEEDED, _MOST_NEEDED = 1.0, 1.5, 2.0, 6.0
 _EDITED, _TURNED = 2.0, 4.0  # what changed what was there, and what came out otherwise than when it ran before
 _QUOTED = 2.0  # for each point of what is quoted
+_LEAST_FAILED, _LEAST_REFUSED = 7.0, 10.0  # of what did not so again
 _REPEATED = -2.0  # what the same call said again later
 
 _INSTALLS = late_re(
@@ -46,6 +48,11 @@ class Told(Struct):
     def removes(self) -> bool:
         """Whether it removes files."""
         return self.step.action is not None and _REMOVES.match(self.step.action.target) is not None
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether somebody did not let it run."""
+        return self.outcome is not None and is_refused(self.outcome.said)
 
     @property
     def tool(self) -> str:
@@ -85,7 +92,13 @@ def scores(told: Sequence[Told], turns: int) -> Iterator[tuple[float, float, boo
         score += turned.get(place, 0.0)
         if outcome is not None:
             score += _FAILED * outcome.failed + _TESTED * outcome.tests
-        yield score, score + _NEEDED * each.uses + _QUOTED * each.quotes, place in turned or place in ends
+        refused = each.is_refused and not again[_came(each)]
+        if refused or (
+            outcome and outcome.failed and not again[_came(each)]
+        ):  # left out it passes for having gone well
+            score = max(score, _LEAST_REFUSED if refused else _LEAST_FAILED)
+        is_first = place in turned or place in ends or refused
+        yield score, score + _NEEDED * each.uses + _QUOTED * each.quotes, is_first
 
 
 def _turned(told: Sequence[Told]) -> dict[int, float]:
@@ -115,7 +128,8 @@ def _turned(told: Sequence[Told]) -> dict[int, float]:
 def _came(each: Told) -> tuple[str, str]:
     """Return what must come again for a step to tell little: of a failure and of a test run also what came of it."""
     outcome = each.outcome
-    return each.label, outcome.said if outcome and (outcome.failed or outcome.tests) else ""
+    matters = outcome and (outcome.failed or outcome.tests or each.is_refused)
+    return each.label, outcome.said if outcome and matters else ""
 
 
 def _kinds(each: Told) -> list[str]:

@@ -22,7 +22,8 @@ from trajcompress.transcript.text_protocols.command_lines import (
     is_tool_line,
     longest_command,
 )
-from trajcompress.transcript.text_protocols.exported_calls import exported_calls
+from trajcompress.transcript.text_protocols.elements import children, element
+from trajcompress.transcript.text_protocols.exported import exported, exported_at
 from trajcompress.transcript.text_protocols.fences import last_fence
 from trajcompress.transcript.text_protocols.token_calls import tag_calls, token_calls
 from trajcompress.transcript.text_protocols.written_calls import (
@@ -58,10 +59,7 @@ _LANGUAGE_OF_TAG = (
 )
 _TOOL_FENCES = frozenset({"tool_code", "tool_call", "tool"})
 """Languages of fenced code that no chat shows."""
-_ELEMENT_END = late_re(r"</([a-z][a-z0-9]{0,30}(?:_[a-z0-9]{1,30}){1,6})>\Z")
 _ADDRESSED = late_re(r"^-{0,20} ?\w[\w ]{0,40} \(-> ?[\w -]{1,40}\)(?: ?-{2,20}|:)?[ \t]*$", re.MULTILINE)
-_CHILD = late_re(r"\s{0,40}<([a-z][\w-]{0,40})>(.*?)</\1>\s{0,40}", re.DOTALL)
-_MOST_CHILDREN = 40
 
 _LABELLED = late_re(
     r"^[ \t>#*]{0,8}(?:(?:ASSISTANT|Assistant|Agent) )?(?:(?:ACTION|Action|Act)(?:[ \t]?\d{1,3})?|COMMAND|CMD"
@@ -113,6 +111,8 @@ def find_actions(text: str) -> Acted | None:
     said = text[begin:]
     if len(said) > SCAN_CHARS:
         cut = len(said) - SCAN_CHARS
+        head = exported_at(said)
+        cut = min(cut, head) if head >= 0 else cut  # nothing but arguments stand below it
         begin, said = begin + cut, said[cut:]
     said = without_end_token(said)
     if not said:
@@ -130,7 +130,7 @@ def shown_code(text: str) -> Acted | None:
 
 
 def _tagged(text: str) -> Acted | None:
-    found = token_calls(text) or tag_calls(text) or exported_calls(text)
+    found = token_calls(text) or tag_calls(text)
     return Acted(found[0], "named", found[1]) if found else None
 
 
@@ -149,7 +149,7 @@ def _in_tag(tag: str, body: str) -> Iterator[ToolCall]:
     elif (language := _LANGUAGE_OF_TAG.get(tag)) is not None:
         yield script_call(language, body)
     else:
-        yield new_call(tag, _children(body) or body)
+        yield new_call(tag, children(body) or body)
 
 
 def _addressed(text: str) -> Acted | None:
@@ -157,24 +157,6 @@ def _addressed(text: str) -> Acted | None:
     found = last_match(_ADDRESSED, text) if "(->" in text else None
     told = text[found.end() :].strip() if found else ""
     return Acted((new_call(addressee_of(found[0]) or "", told),), "named", found.start()) if found and told else None
-
-
-def _element(text: str) -> Acted | None:
-    """Read a turn that ends with an XML element of an editor's agent, as ``<read_file><path>…``."""
-    ended = _ELEMENT_END.search(text[-200:]) if text.endswith(">") else None
-    start = text.rfind(f"<{ended[1]}>") if ended else -1
-    if ended is None or start < 0:
-        return None
-    body = text[start + len(ended[1]) + 2 : len(text) - len(ended[0])]
-    children = _children(body)
-    return Acted((new_call(ended[1], children),), "named", start) if children is not None else None
-
-
-def _children(body: str) -> dict[str, str] | None:
-    """Read a body that is elements with text in them; None for any other."""
-    if body.count("<") > 2 * _MOST_CHILDREN or _CHILD.sub("", body).strip():
-        return None
-    return {key: value.strip("\n") for key, value in _CHILD.findall(body)}
 
 
 def _labelled(text: str) -> Acted | None:
@@ -328,10 +310,11 @@ def _bare(text: str) -> Acted | None:
 
 
 _FORMS: tuple[Callable[[str], Acted | None], ...] = (
+    exported,
     _tagged,
     _executed,
     _addressed,
-    _element,
+    element,
     _labelled,
     _as_json,
     _http,

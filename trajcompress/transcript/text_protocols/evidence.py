@@ -68,7 +68,7 @@ class Row(TurnEvidence):
         self._answer_labels = Counter(label_of(self.prints[i].begin) for i in answering)
         found.update(i for i in self.prints if i not in found and self._answers(i, alone=alone))
         others = [i for i in self.prints if i not in found and self._may_continue(i)]
-        found |= continued(self.turns, found, others, self.is_chatty)
+        found |= continued(self.turns, found, others, self.is_chatty, self.acts)
         return {} if self._is_chat(found) else self._without_tasks(found)
 
     def _known_by_form(self) -> set[int]:

@@ -130,8 +130,8 @@ _WRAPPER_BEGIN = late_re(
     r"(?:Current Terminal Screen:\s{0,4})?"
     r"|```tool_outputs?\n|(?:<｜tool▁outputs▁begin｜>\n?)?<｜tool▁output▁begin｜>\n?"
     r"|<\|(?:observation|(?:tool|begin\w{0,20})_(?:response|result|output)s?)\|>\n?|\[TOOL_RESULTS\] ?"
-    r"|\[Tool(?: \(Error\))?\]\n"
-    r"|\[[\w-]{2,40}(?: for [^\]\n]{0,300})?\] Result:\n?|exit ?code: -?\d{1,3} \([^)\n]{0,40}\)\s{0,4}(?:Code"
+    r"|\[[\w-]{2,40}(?: for [^\]\n]{0,300})?\] Result:\n?|\[Tool(?: \(Error\))?\]\n"
+    r"|exit ?code: -?\d{1,3} \([^)\n]{0,40}\)\s{0,4}(?:Code"
     r" output:[ \t]?)?)"
 )
 _INNER = late_re(r"\s{0,4}(?:<(result|stdout|output)>\n?|<(?:tool_name|name)>[^<\n]{1,80}</(?:tool_)?name>\n?)")

@@ -6,6 +6,7 @@ from trajcompress.processes.late_patterns import late_re
 
 _LABEL = late_re(r"\s{0,20}[^\W\d_][^\n:：]{1,40}[:：](?=\s)")
 _BRACKETS = late_re(r"\s{0,8}(?:【[^】\n]{1,30}】|\[[^\]\n]{1,30}\])")
+_HEADER = late_re(r"\s{0,8}(?:\[[^\]\n]{1,30}\]\s|<[a-z][\w-]{1,30}[ >]|\{\s{0,8}\"\w{1,40}\"\s{0,2}:)")
 _FIGURES = late_re(r"\d+")
 BEGIN_CHARS = 12
 
@@ -14,6 +15,12 @@ def label_of(text: str) -> str:
     """Return the label that a text begins with, as ``Output:``; nothing where it has none."""
     label = _LABEL.match(text)
     return label[0].strip() if label else ""
+
+
+def form_of(text: str) -> str:
+    """Return the label, the header, the tag or the first key that a text begins with; nothing where it has none."""
+    header = _LABEL.match(text) or _HEADER.match(text)
+    return header[0].strip() if header else ""
 
 
 def opening_of(text: str) -> str:

@@ -45,7 +45,7 @@ _CERTAIN_BEGIN = late_re(
     r"|<\|observation\|>|<｜tool▁outputs?▁begin｜>|<\|(?:tool|begin\w{0,20})_(?:response|result|output)s?\|>"
     r"|I don't understand your input\.|\[TOOL_RESULTS\]"
     r"|I ran this command:|New Terminal Output:|Current terminal state:|\[(?:System|Environment|Env|Tool)\] "
-    r"|\[Tool(?: \(Error\))?\]\n"
+    r"|\[Tool(?: \(Error\))?\](?:\n|\Z)"
     r"|The last command <command>|I committed the changes with git hash [0-9a-f]{7}|Environment:"
     r"|-{6,} ?(?!(?:user|human|User|Human)\b)[\w .()>-]{1,60}? ?-{6,}\n|The executed result for \w"
     r"|<<< \w{1,20} >>>|\[GAME\] |\[Player \d\] |Command not executed\. The user rejected (?:the|your) command\b"

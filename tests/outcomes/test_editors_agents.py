@@ -1,0 +1,100 @@
+"""What Roo Code and its kin say in XML, or JSON, of files that they read and wrote."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from observing import recorded
+from summed_up import section
+
+from trajcompress.transcript.text_protocols.actions import find_actions
+
+STATE = "\n<environment_details>\n# Open tabs\nsrc/a.py\n</environment_details>"
+NOTICE = "<notice>\n<i>You do not need to re-read the file, as you have seen all changes</i>\n</notice>\n"
+MORE = "\n\n<notice>Making multiple related changes in a single apply_diff is more efficient. Do so.</notice>"
+PROBLEMS = """<problems>
+
+New problems detected after saving the file:
+src/a.py
+- [basedpyright Error] 26 |     x = y : &quot;None&quot; is not assignable to &quot;str&quot;
+- [basedpyright Error] 35 |     z = y : Type is wrong</problems>
+"""
+
+
+def writes(path="src/a.py", text="x = None\n"):
+    given = f"<path>{path}</path>\n<content>{text}</content>\n<line_count>1</line_count>"
+    return f"<write_to_file>\n{given}\n</write_to_file>"
+
+
+def written(how, path="src/a.py", problems=""):
+    inner = f"<path>{path}</path>\n<operation>{how}</operation>\n{problems}{NOTICE}"
+    return f"[write_to_file for '{path}'] Result:\n<file_write_result>\n{inner}</file_write_result>{MORE}{STATE}"
+
+
+def reads(*files):
+    inner = "".join(f"  <file>\n    {file}\n  </file>\n" for file in files)
+    return f"I read.\n\n<read_file>\n<args>\n{inner}</args>\n</read_file>"
+
+
+def steps(*turns):
+    return section(recorded("Do it.", *turns, "Done.", "Thanks."), "Steps").splitlines()
+
+
+def test_a_file_that_was_written_is_told_with_how_and_nothing_twice():
+    text = recorded("Do it.", writes(), written("created"), writes(text="x = 1"), written("modified"), "Done.")
+    first, second = section(text, "Steps").splitlines()
+    assert first == "- write_to_file src/a.py «x = None» → created"
+    assert second.endswith("→ modified")
+    assert section(text, "Files changed") == "- src/a.py (2 times)"
+
+
+def test_new_problems_are_told_and_the_file_is_changed_all_the_same():
+    text = recorded("Do it.", writes(), written("modified", problems=PROBLEMS), "Done.")
+    (step,) = section(text, "Steps").splitlines()
+    assert 'modified, 2 new problems: [basedpyright Error] 26 | x = y : "None" is not assignable to "str"' in step
+    assert section(text, "Files changed") == "- src/a.py"
+
+
+def test_json_says_the_same():
+    said = {"path": "src/a.py", "operation": "created", "notice": "You do not need to re-read the file"}
+    (step,) = steps(writes(), f"[Tool]\n{json.dumps(said)}")
+    assert step.endswith(" → created")
+    other = {"path": "src/a.py", "operation": "created", "lines": 3}
+    (step,) = steps(writes(), f"[Tool]\n{json.dumps(other)}")
+    assert "lines=3" in step
+
+
+def test_files_that_are_read_stand_by_their_paths_and_lines():
+    one = reads("<path>src/a.py</path>\n    <line_range>1-70</line_range>")
+    empty = "[read_file for 'src/a.py'] Result:\n<files>\n<file><path>src/a.py</path>\n<content/>"
+    empty += f"<notice>File is empty</notice>\n</file>\n</files>{STATE}"
+    assert steps(one, empty) == ["- read_file src/a.py (lines 1-70) → File is empty"]
+    two = reads("<path>src/a.py</path>", "<path>b.md</path>")
+    text = (
+        '[read_file for 2 files] Result:\n<files>\n<file><path>src/a.py</path>\n<content lines="1-1">\n 1 | x = 1\n'
+    )
+    text += "</content>\n</file>\n<file><path>b.md</path>\n<error>No such file</error>\n</file>\n</files>"
+    (step,) = steps(two, text)
+    assert step.startswith("- read_file src/a.py; b.md → ")
+    assert "<" not in step
+    (step,) = steps("[Tool Use: read_file]\nPath: a/b.md", "[Tool]\nFile: a/b.md\nError: File not found: /c/a/b.md")
+    assert step.endswith("→ Error: File not found: /c/a/b.md")
+
+
+def test_an_element_that_the_harness_cut_off_is_read_and_one_of_many_tags():
+    cut = (
+        writes().partition("</content>")[0] + "\n\n\n[Response interrupted by a tool use result. Only one tool may.]"
+    )
+    call = find_actions(cut).calls[0]
+    assert (call.name, json.loads(call.arguments)) == ("write_to_file", {"path": "src/a.py", "content": "x = None"})
+    page = writes("a.html", "<div><p>a</p></div>\n" * 60)
+    assert json.loads(find_actions(page).calls[0].arguments)["path"] == "a.html"
+
+
+@pytest.mark.parametrize(
+    "text", ["<operation>created</operation>", "<files>", "File: a\nError: b\nc", '{"path": "a", "operation": 3}']
+)
+def test_other_results_stay_as_they_are(text):
+    (step,) = steps("<bash>cat a</bash>", f"<output>{text}</output>")
+    assert step.partition(" → ")[2]

@@ -1,0 +1,78 @@
+"""What agents say to people, and colleagues to an agent, as the lines of a record."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+
+from trajcompress.outcomes.compact import parse
+from trajcompress.outcomes.text import clip, one_line, whole_sentences
+from trajcompress.summarize.extractive.fit import RECENT, Line, Section
+from trajcompress.summarize.extractive.scores import LAST, Told
+from trajcompress.transcript.observations import is_request
+from trajcompress.transcript.roles import addressee_of
+from trajcompress.transcript.speakers import speaker_of
+from trajcompress.transcript.text_protocols.actions import find_actions
+from trajcompress.transcript.text_protocols.written_calls import FINAL
+from trajcompress.transcript.trajectory import Turn
+
+_REPLY_CHARS, _SHORT_REPLY_CHARS = 260, 120
+_REPLIED = 0.5
+_THOUGHT_END = "</think>"
+_LEAST_SPACES = 3
+
+
+def replies_of(region: Sequence[Turn], told: Sequence[Told], people: Collection[str]) -> list[Line]:
+    """Quote what the assistant, and colleagues who are none of the ``people``, say, by how much is done besides."""
+    lines = []
+    acting = {each.step.turn for each in told if each.step.action}
+    replies: dict[int, str] = {}
+    for index, turn in enumerate(region):
+        is_colleague = (name := speaker_of(turn)) is not None and name not in people
+        acts = turn.calls or turn.answers or index in acting or _is_answered(region, index)
+        speaks = is_colleague or (turn.role == "assistant" and (not acting or _is_to_people(region, index)))
+        if speaks and not acts:
+            replies[index] = one_line(clip(_spoken(turn)))
+    often = Counter(replies.values())
+    for index, said in replies.items():
+        if often[said] == 1 and _is_sentence(said):  # what is said again and again tells nothing
+            score = _REPLIED + (0 if acting else LAST) + RECENT * (index + 1) / len(region)
+            lines.append(_reply(index, score, region[index].name, said))
+    return lines
+
+
+def _is_answered(region: Sequence[Turn], index: int) -> bool:
+    """Whether a result alone comes behind a turn: it did something, whether or not that can be read."""
+    after = region[index + 1] if index + 1 < len(region) else None
+    return after is not None and bool(after.answers) and not is_request(after)
+
+
+def _spoken(turn: Turn) -> str:
+    """Return what a turn tells people; where a call of its text hands that over, such as ``respond``, no more."""
+    said = turn.text.rpartition(_THOUGHT_END)[2]
+    acted = find_actions(said)
+    call = acted.calls[-1] if acted and acted.calls else None
+    if call is None or call.name.lower() not in FINAL:
+        return said
+    given = parse(call.arguments)
+    texts = [given] if isinstance(given, str) else given.values() if isinstance(given, dict) else []
+    return max((text for text in texts if isinstance(text, str)), key=len, default=said)
+
+
+def _is_to_people(region: Sequence[Turn], index: int) -> bool:
+    """Whether a turn of an agent that acts is for people: what others follow is of its plans, or for other agents."""
+    if index + 1 < len(region):
+        return is_request(region[index + 1])
+    return not any(addressee_of(turn.own_role) for turn in region)
+
+
+def _is_sentence(said: str) -> bool:
+    """Whether something said has more than a few words, in scripts that write spaces."""
+    return said.count(" ") >= _LEAST_SPACES or (not said.isascii() and any(map(str.isalnum, said)))
+
+
+def _reply(index: int, score: float, by: str | None, said: str) -> Line:
+    """Quote a reply, in whole sentences: what is cut amid one may say something else."""
+    forms = filter(None, (whole_sentences(said, limit) for limit in (_REPLY_CHARS, _SHORT_REPLY_CHARS)))
+    quoted = (f'{by}: "{form}"' if by else f'"{form}"' for form in forms)
+    return Line(Section.REPLIES, index, score, tuple(dict.fromkeys(quoted)))

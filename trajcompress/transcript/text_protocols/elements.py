@@ -1,0 +1,68 @@
+"""Calls as XML elements, as editors' agents write them: ``<read_file><path>…</path></read_file>``. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from trajcompress.processes.late_patterns import last_match, late_re
+from trajcompress.transcript.text_protocols.acted import Acted
+from trajcompress.transcript.text_protocols.written_calls import new_call
+
+_NAME = r"[a-z][a-z0-9]{0,30}(?:_[a-z0-9]{1,30}){1,6}"
+_ELEMENT_END = late_re(rf"</({_NAME})>\Z")
+_CHILD = late_re(r"<([a-z][\w-]{0,40})>(.*?)</\1>\s{0,400}", re.DOTALL)
+_MOST_CHILDREN = 40
+_FILE = late_re(r"\s{0,40}<file>(.*?)</file>\s{0,40}", re.DOTALL)
+_INTERRUPTED, _INTERRUPTED_CHARS = "\n[Response interrupted by a tool use result", 200
+_CUT_ELEMENT = late_re(rf"^<({_NAME})>\n(?=<\w)", re.MULTILINE)
+_CUT_CHILD = late_re(r"<([a-z][\w-]{0,40})>")
+
+
+def element(text: str) -> Acted | None:
+    """Read a turn that ends with an element whose name has several words, or was cut off within one."""
+    if _INTERRUPTED in text[-_INTERRUPTED_CHARS:]:
+        return _cut_off(text[: text.rfind(_INTERRUPTED)])
+    ended = _ELEMENT_END.search(text[-200:]) if text.endswith(">") else None
+    start = text.rfind(f"<{ended[1]}>") if ended else -1
+    if ended is None or start < 0:
+        return None
+    given = children(text[start + len(ended[1]) + 2 : len(text) - len(ended[0])])
+    return Acted((new_call(ended[1], _with_files(given)),), "named", start) if given is not None else None
+
+
+def children(body: str) -> dict[str, str] | None:
+    """Read a body that is elements with text in them; None for any other."""
+    given, at = _children_at(body.strip(), 0)
+    return given if at == len(body.strip()) else None
+
+
+def _children_at(text: str, at: int) -> tuple[dict[str, str], int]:
+    """Read the elements that stand side by side from a place on, and where the last of them ends."""
+    given: dict[str, str] = {}
+    number = 0
+    while number < _MOST_CHILDREN and (child := _CHILD.match(text, at)):
+        given[child[1]] = child[2].strip("\n")
+        at = child.end()
+        number += 1
+    return given, at
+
+
+def _cut_off(text: str) -> Acted | None:
+    """Read the element that a harness cut off, and said so: its last child is open."""
+    if (opened := last_match(_CUT_ELEMENT, text)) is None:
+        return None
+    given, at = _children_at(text, opened.end())
+    if last := _CUT_CHILD.match(text, at):
+        given[last[1]] = text[last.end() :].strip("\n")
+    return Acted((new_call(opened[1], given),), "named", opened.start())
+
+
+def _with_files(given: dict[str, str]) -> dict[str, Any]:
+    """Read the files that stand in ``<args>``, each with what is asked of it, as Roo Code's tools are given them."""
+    body = given.get("args", "")
+    if body.count("<file>") not in range(1, _MOST_CHILDREN) or _FILE.sub("", body).strip():
+        return given
+    files = [children(file) for file in _FILE.findall(body)]
+    rest = {key: value for key, value in given.items() if key != "args"}
+    return given if None in files else {**rest, "files": files}
