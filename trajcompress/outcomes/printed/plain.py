@@ -15,7 +15,7 @@ from trajcompress.outcomes.asked import Asked
 from trajcompress.outcomes.printed.around import without_around
 from trajcompress.outcomes.printed.chained import entitle, is_chain, parts_begun, without_separators
 from trajcompress.outcomes.printed.furniture import between_rules, telling_lines
-from trajcompress.outcomes.printed.hits import leads_on
+from trajcompress.outcomes.printed.hits import MOST_HITS, cut_hit, hits_among, leads_on
 from trajcompress.outcomes.printed.items import items_of
 from trajcompress.outcomes.printed.known_forms import known_form
 from trajcompress.outcomes.printed.later import Used, lines_used
@@ -38,7 +38,6 @@ from trajcompress.processes.late_patterns import holds_any, late_re
 
 _HEADER_CHARS = 60
 _MOST_USED = 2
-_MOST_HITS = 4  # of a page
 _BROWSES = late_re(r"brows|page|click|fill|submit|navigat|goto", re.IGNORECASE)
 _HEAD = late_re(r"\| ?head\b[^|\n]{0,20}\Z")
 _TIMES = late_re(
@@ -163,7 +162,7 @@ def _lines_of(body: str, asked: Asked, *, from_end: bool, acted: bool) -> _Lines
     used, firsts = _places(lines, taken_up, odd, heads)
     if from_end and is_chain(asked.action):  # the last is what the others prepared
         used = [place for place in (last, *entitle(lines, parts), *used) if place >= 0]
-    shown = (last, 0, last - 1) if from_end else (0, last, 1, 2)
+    shown = (*hits_among(body, lines), *((last, 0, last - 1) if from_end else (0, last, 1, 2)))
     return _Lines(body, lines, _under(firsts, used), _under(firsts, (at for at in shown if 0 <= at <= last)), ())
 
 
@@ -180,7 +179,7 @@ def _lines_of_page(body: str, asked: Asked, done: str, *, acted: bool) -> _Lines
     lines = telling_lines(own, asked.repeated, kept=kept)
     used, firsts = _places(lines, taken_up, odd, heads)
     words, typed = words_of(asked.action.target) if asked.action else set(), words_of(done)
-    hits = [place for place in firsts if leads_on(lines[place])][:_MOST_HITS]
+    hits = [place for place in firsts if leads_on(lines[place])][:MOST_HITS]
     below = [] if hits else below_clicked(lines, done)
     amid = put_sentences(lines, words, typed)
     shown = [*hits, *below, *_under(firsts, amid)] or most_about(lines, words - typed)
@@ -231,7 +230,7 @@ def _chosen(lines: _Lines, limit: int) -> dict[int, str]:
         told = told if told == line or len(told) >= LEAST_CHARS else ""  # initials are no sentence
         is_short = len(line) <= LONG_CHARS and place not in amid
         if told or place in used or not chosen or is_short:
-            chosen[place] = told or shorten(line, share)
+            chosen[place] = told or cut_hit(line, share)
             room -= len(chosen[place]) + 2
     _lengthen(chosen, each, wanted, room)
     return chosen
@@ -258,7 +257,7 @@ def _without_columns(body: str) -> str:
 
 def _begun(line: str, most: int) -> str:
     """Return the sentences that a line begins with; of a long list in words as much as has room."""
-    whole, cut = whole_sentences(line, most), shorten(line, most)
+    whole, cut = whole_sentences(line, most), cut_hit(line, most)
     is_list = cut.count(", ") >= _LEAST_LISTED and "{" not in cut and "[" not in cut
     return cut if not whole or (is_list and 2 * len(whole) < most) else whole
 
