@@ -24,6 +24,7 @@ from trajcompress.outcomes.printed.odd_lines import odd_lines, rows_amid
 from trajcompress.outcomes.printed.page_sentences import (
     LONG_CHARS,
     below_clicked,
+    below_headings,
     most_about,
     put_sentences,
     words_of,
@@ -162,8 +163,15 @@ def _lines_of(body: str, asked: Asked, *, from_end: bool, acted: bool) -> _Lines
     used, firsts = _places(lines, taken_up, odd, heads)
     if from_end and is_chain(asked.action):  # the last is what the others prepared
         used = [place for place in (last, *entitle(lines, parts), *used) if place >= 0]
-    shown = (*hits_among(body, lines), *((last, 0, last - 1) if from_end else (0, last, 1, 2)))
-    return _Lines(body, lines, _under(firsts, used), _under(firsts, (at for at in shown if 0 <= at <= last)), ())
+    below = below_headings(lines, firsts)
+    told = below or range(last + 1)
+    ends = (-1, 0, -2) if from_end else (0, -1, 1, 2)
+    shown = (
+        *hits_among(body, lines),
+        *(told[at] for at in ends if -len(told) <= at < len(told)),
+        *((0,) if below else ()),
+    )
+    return _Lines(body, lines, _under(firsts, used), _under(firsts, shown), ())
 
 
 def _lines_of_page(body: str, asked: Asked, done: str, *, acted: bool) -> _Lines:
@@ -226,7 +234,8 @@ def _chosen(lines: _Lines, limit: int) -> dict[int, str]:
             break
         share = min(room, max(limit * (2 if chosen else 3) // 5, LEAST_CHARS))  # the first says most
         line = each[place]
-        told = whole_sentences(line, share) or (whole_sentences(line, room) if place in (*used, *amid) else "")
+        may_take_all = place in (*used, *amid) or not (chosen or leads_on(line))
+        told = whole_sentences(line, share) or (whole_sentences(line, room) if may_take_all else "")
         told = told if told == line or len(told) >= LEAST_CHARS else ""  # initials are no sentence
         is_short = len(line) <= LONG_CHARS and place not in amid
         if told or place in used or not chosen or is_short:
