@@ -303,11 +303,15 @@ def _tell_columns(told: ToldValues, path: Path, table: _Table, most: int, seen: 
 
 
 def _tell_inner(told: ToldValues, row: Path, table: _Table, most: int) -> None:
-    """Tell of a record what is used of the objects that one beside it holds, such as one of its prices."""
-    for at, (key, value) in enumerate(told.items(row)) if table.inner else ():
+    """Tell of a record what is used of the objects that one beside it holds, such as one of its prices.
+
+    Of another object of it the same is told, such as how many seats there are at that price.
+    """
+    names = {name for _, name in table.inner}
+    for at, (_, value) in enumerate(told.items(row)) if names else ():
         if isinstance(value, dict):
             for inner, (name, item) in enumerate(children(value)):
-                if (key, name) in table.inner and (text := cell(item)):
+                if name in names and (text := cell(item)):
                     told.add((*row, at, inner), text, most)
 
 
