@@ -265,7 +265,7 @@ def _parts_of(text: str, word: str, defined: Mapping[str, int]) -> tuple[list[Pa
     at, figure = text.find(word), word.isdecimal()
     while at >= 0:
         end = at + len(word)
-        if stands_alone(text, at, end) and not (figure and is_line_number(text, at, end)):
+        if _stands_alone(text, at, end) and not (figure and is_line_number(text, at, end)):
             part = part_at(text, at, end)
             parts.append(part)
             if len(parts) > _MOST_PLACES:
@@ -275,7 +275,7 @@ def _parts_of(text: str, word: str, defined: Mapping[str, int]) -> tuple[list[Pa
     return parts, len(parts)
 
 
-def stands_alone(text: str, start: int, end: int) -> bool:
+def _stands_alone(text: str, start: int, end: int) -> bool:
     """Whether no longer word or figure goes on around a place."""
     return not (_joins(text[start - 1 : start], text[start]) or _joins(text[end : end + 1], text[end - 1]))
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import chain, repeat
 
 from trajcompress.facts.forms import as_data, in_other_forms
-from trajcompress.facts.parts import Wanted, stands_alone
+from trajcompress.facts.parts import Wanted
 from trajcompress.facts.quoted import QUOTED, by_result, quotes
 from trajcompress.facts.reading import Reader
 from trajcompress.facts.scripts import UNSPACED, foreign_words, letters
@@ -137,11 +137,16 @@ def words_taken(
 
 def _only_numbers_lines(figure: str, text: str) -> bool:
     """Whether a figure stands in a text only as the number of a line: what is said later is another."""
-    at = text.find(figure)
+    at, numbers = text.find(figure), False
     for _ in range(_MOST_PLACES):
+        if at < 0:
+            return numbers
         end = at + len(figure)
-        if at < 0 or (stands_alone(text, at, end) and not is_line_number(text, at, end)):
-            return at < 0
+        around = f"{text[at - 1 : at]}{text[end : end + 1]}"
+        if is_line_number(text, at, end):
+            numbers = True
+        elif not (around.isascii() and any(map(str.isalnum, around))):  # else it is in a longer one
+            return False
         at = text.find(figure, end)
     return False
 
