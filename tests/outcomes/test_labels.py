@@ -300,3 +300,15 @@ def test_of_calls_that_differ_in_address_or_in_what_is_asked_of_a_page_the_addre
     turns = [Turn("assistant", "", {}, calls=(ToolCall("c", "fetch", json.dumps(arguments)),)) for arguments in calls]
     labels = [label_of(action_of(turn, 0, calls_of(turns)), "", 60) for turn in turns]
     assert all(call["url"] in label for call, label in zip(calls, labels, strict=True))
+
+
+def test_a_command_is_called_by_its_program_and_not_by_a_comment_before_it():
+    told = _label("bash", {"command": "# Check the photo\n# once more\ncurl -s https://photos.org/a"})
+    assert told == "curl -s https://photos.org/a"
+    assert _label("bash", {"command": "# Nothing to do"}) == "# Nothing to do"
+
+
+def test_of_an_address_before_a_pipe_the_end_stays():
+    script = "import sys, json; found = json.load(sys.stdin); print(found)"
+    command = f'curl -s "https://photos.org/of/all/KD93b4XevCQ" 2>/dev/null | python3 -c "{script}" 2>/dev/null'
+    assert "/KD93b4XevCQ" in _label("bash", {"command": command}, 60)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from typing import NamedTuple
 
@@ -10,6 +11,7 @@ from trajcompress.facts.json_words import NAMING, words_in_json
 from trajcompress.facts.markup import linked, shown
 from trajcompress.facts.parts import words_at
 from trajcompress.facts.reading import is_whole, mentions, readable
+from trajcompress.json_values import parse_json
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.summary_marks import SUMMARY_PREFIX
 from trajcompress.transcript.trajectory import Turn
@@ -32,6 +34,7 @@ _BARE_ITEMS = 3
 _IN_CALL = "in a call: "
 _ITEM = late_re(r"[^\s,;]+(?: [^\s,;]+)?")
 _TAGS = late_re(r"\A(?:<[a-zA-Z][\w-]{0,40}>)+(?=.)|(?<=.)(?:</[a-zA-Z][\w-]{0,40}>)+\Z")  # of a text protocol
+_HEADER = late_re(r"\A\[\w{1,40} for '[^\n]{0,400}'\] Result:\s{0,8}")  # of a text protocol: of what it is the result
 _LABEL = late_re(r"(?:[-*+•] +)?(?:[Aa]lso (?:needed later|seen): )?")
 
 
@@ -203,8 +206,21 @@ def _span_in(line: str, fact: str) -> tuple[int, int] | None:
 
 def _texts(turn: Turn) -> list[tuple[bool, str]]:
     """Return the texts of a turn, each with whether a call gives it."""
-    calls = ((True, readable(call.arguments)) for call in turn.calls if not call.in_text)
-    return [(False, turn.text), (False, turn.reasoning), *calls]
+    calls = ((True, _passed(call.arguments)) for call in turn.calls if not call.in_text)
+    text = turn.text
+    return [(False, _HEADER.sub("", text) if text.startswith("[") else text), (False, turn.reasoning), *calls]
+
+
+def _passed(arguments: str) -> str:
+    """Return the arguments of a call as they are read: where JSON has escapes in it, a line for each."""
+    given = readable(arguments)
+    if given == arguments or not arguments.startswith("{"):
+        return given
+    with suppress(ValueError):
+        data = parse_json(arguments, strict=False)
+        if isinstance(data, dict) and not any(isinstance(value, dict | list) for value in data.values()):
+            return "\n".join(f"{key} = {value}" for key, value in data.items())
+    return given
 
 
 def _short(text: str) -> str:

@@ -19,7 +19,7 @@ from trajcompress.outcomes.action.change import (
     is_diff,
     told_lines,
 )
-from trajcompress.outcomes.action.commands import cut_command
+from trajcompress.outcomes.action.commands import cut_command, without_comments
 from trajcompress.outcomes.action.labels import named
 from trajcompress.outcomes.action.quotes import closed
 from trajcompress.outcomes.action.scripts import called_in, told_call
@@ -229,7 +229,7 @@ def _typed(data: dict[str, Any]) -> Action:
 
 def command(text: str) -> Action:
     """Describe a shell command, an editor command or a query."""
-    body = _CD.sub("", text.strip()[:SCAN_CHARS])
+    body = _CD.sub("", without_comments(text.strip())[:SCAN_CHARS])
     first, _, rest = body.partition("\n")
     redirecting = _redirecting(first)
     kind: Kind = "run"

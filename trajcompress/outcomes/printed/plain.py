@@ -163,14 +163,9 @@ def _lines_of(body: str, asked: Asked, *, from_end: bool, acted: bool) -> _Lines
     used, firsts = _places(lines, taken_up, odd, heads)
     if from_end and is_chain(asked.action):  # the last is what the others prepared
         used = [place for place in (last, *entitle(lines, parts), *used) if place >= 0]
-    below = below_headings(lines, firsts)
-    told = below or range(last + 1)
+    told = below_headings(lines, firsts) or range(last + 1)
     ends = (-1, 0, -2) if from_end else (0, -1, 1, 2)
-    shown = (
-        *hits_among(body, lines),
-        *(told[at] for at in ends if -len(told) <= at < len(told)),
-        *((0,) if below else ()),
-    )
+    shown = (*hits_among(body, lines), *(told[at] for at in ends if -len(told) <= at < len(told)))
     return _Lines(body, lines, _under(firsts, used), _under(firsts, shown), ())
 
 
