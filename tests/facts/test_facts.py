@@ -13,7 +13,7 @@ from shared import OWN, SOURCES, rows_of, tokenizer_folder
 
 from trajcompress import compress_dataset
 from trajcompress.compaction.trim import trim_summary_text
-from trajcompress.facts import MAX_FACTS, around, brief, facts_kept, facts_needed, facts_note, words_around
+from trajcompress.facts import MAX_FACTS, around, facts_kept, facts_needed, facts_note, in_brief, words_around
 from trajcompress.summarize.base import SummaryRequest
 from trajcompress.summarize.extractive import extract
 from trajcompress.summarize.prompt import build_prompt
@@ -299,13 +299,13 @@ def test_what_an_agent_writes_once_more_into_a_file_is_its_own():
 
 def test_in_few_words_a_value_stands_with_its_key_and_whole():
     quote = '"beta": 1.04, "dividendYield": 0.51, "fiftyTwoWeekRange": "169.21 - 260.1", "lastFiscalYear": 2024'
-    assert brief("0.51", quote) == '"dividendYield": 0.51'
-    assert brief("169.21", quote) == '"fiftyTwoWeekRange": "169.21 - 260.1"'
-    assert brief("2024", quote) == '"lastFiscalYear": 2024'
+    assert in_brief({"0.51": quote})["0.51"] == '"dividendYield": 0.51'
+    assert in_brief({"169.21": quote})["169.21"] == '"fiftyTwoWeekRange": "169.21 - 260.1"'
+    assert in_brief({"2024": quote})["2024"] == '"lastFiscalYear": 2024'
     code = "238 original_signature = self._get_string_between("
-    assert brief("_get_string_between", code) == code
+    assert in_brief({"_get_string_between": code})["_get_string_between"] == code
     prose = "No record shows that the three friends, who had founded it in a garage, went public in 1980 or later."
-    assert brief("1980", prose) == prose.removesuffix(" or later.")
+    assert in_brief({"1980": prose})["1980"] == prose.removesuffix(" or later.")
 
 
 def test_a_fact_stands_in_its_sentence_from_where_that_begins():
@@ -319,3 +319,10 @@ def test_a_fact_stands_in_its_sentence_from_where_that_begins():
     ) == {"x_17": "They say that x_17 is what they use in all of the houses but not here."}
     lines = f"{'word ' * 200}\n- price of x_17: 12 dollars\n{'word ' * 200}"
     assert around("x_17", lines) == "price of x_17: 12 dollars"
+
+
+def test_facts_of_one_line_are_told_together_where_they_are_told_in_short():
+    line = "ID: V0TUKexdlb4 | Desc: Ora King Salmon with herbs, from the coast | Size: 4000 on each of its four sides"
+    told = in_brief({"V0TUKexdlb4": line, "Ora King Salmon": line, "_other": "x = _other"})
+    assert told["V0TUKexdlb4"] == told["Ora King Salmon"] == "ID: V0TUKexdlb4 | Desc: Ora King Salmon"
+    assert in_brief({"4000": line})["4000"] == "ID: V0TUKexdlb4 … Size: 4000"

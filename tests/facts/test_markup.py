@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from trajcompress.facts import words_around
 from trajcompress.facts.markup import shown, unlinked
-from trajcompress.transcript.trajectory import Turn
+from trajcompress.transcript.trajectory import ToolCall, Turn
 
 
 def _around(fact: str, text: str) -> str:
@@ -63,3 +65,19 @@ def test_a_pair_of_json_is_told_as_key_and_value():
 def test_markup_is_read_in_linear_time():
     for text in ("[" * 200_000, "[a](" * 50_000, '[a](b "' * 30_000, "</div><" * 40_000, "![" * 100_000):
         shown(text)
+
+
+def test_the_words_of_a_call_are_no_json_that_is_cut():
+    call = ToolCall(
+        "c", "bash", json.dumps({"command": 'curl -s "https://photos.org/a" | jq .x\nls', "timeout": 15000})
+    )
+    words = words_around(["https://photos.org/a", "15000"], [Turn("assistant", "", {}, calls=(call,))])
+    assert words["https://photos.org/a"] == 'in a call: command = curl -s "https://photos.org/a" | jq .x'
+    assert words["15000"] == "in a call: timeout = 15000"
+
+
+def test_the_header_of_a_result_tells_nothing_of_what_it_names():
+    ran = Turn("tool", "[execute_command for 'python scan/all.py'] Result:\nFound 3 issues", {})
+    call = ToolCall("c", "execute_command", json.dumps({"command": "python scan/all.py"}))
+    words = words_around(["scan/all.py"], [Turn("assistant", "", {}, calls=(call,)), ran])
+    assert words["scan/all.py"] == "in a call: command = python scan/all.py"

@@ -98,3 +98,12 @@ def test_very_many_values_in_another_form_take_linear_time():
 def test_a_long_value_is_taken_whatever_it_is_joined_to(written: str):
     modulus = "CE3205AEFBF19FB84FE171F385B6710B61E1B349711B524D"
     assert modulus in taken(f"{modulus}///PROCESS-DONE:0", written.format(modulus))
+
+
+def test_a_figure_is_taken_from_where_it_is_a_value_though_a_later_listing_counts_so_far():
+    texts = ["Fix it.", "The port is 8040.", "8039→import os\n8040→import re\n8041→import sys", "I open port 8040."]
+    assert set(words_taken(texts, [False, True, True, False], [False, False, False, True])) == {1}
+
+
+def test_a_figure_before_a_unit_without_a_space_is_taken():
+    assert taken("商务座: 有票 235元\n一等座: 有票 107元", "First class is 107.") == {"107"}

@@ -1,9 +1,12 @@
 """What is told of an edit."""
 
 import json
+from typing import Any
+
+import pytest
 
 from trajcompress.outcomes.action.change import CHANGE_CHARS, brought_in
-from trajcompress.outcomes.steps import action_of, label_of
+from trajcompress.outcomes.steps import action_of, label_of, steps_of
 from trajcompress.transcript.trajectory import ToolCall, Turn
 
 
@@ -82,3 +85,44 @@ def test_what_an_edit_brings_in_is_found_in_linear_time():
     ):
         assert len(brought_in({"old_str": "x", "new_str": text})) <= CHANGE_CHARS + 20
         assert len(brought_in({"diff": text})) <= CHANGE_CHARS + 20
+
+
+def labels(*steps: tuple[str, dict[str, Any], str]) -> list[str]:
+    """What steps are called that run one after the other, each with its result."""
+    turns = []
+    for number, (name, arguments, result) in enumerate(steps):
+        call = ToolCall(f"c{number}", name, json.dumps(arguments))
+        turns.append(Turn("assistant", "", {}, calls=(call,)))
+        turns.append(Turn("tool", result, {}, answers=(call.id,)))
+    return [label_of(step.action, step.name) for step in steps_of(turns)]
+
+
+CODE = (
+    "def total(prices):\n    rate = 2\n    found = [price * rate for price in prices]\n    found.sort()\n"
+    "    print(found)\n    return sum(found)"
+)
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        CODE,
+        "\n".join(f"{at:6}\t{line}" for at, line in enumerate(CODE.splitlines(), 1)),
+        "\n".join(f"{at:3} | {line}" for at, line in enumerate(CODE.splitlines(), 1)),
+        "\n".join(f"{at:5}→{line}" for at, line in enumerate(CODE.splitlines(), 1)),
+        json.dumps({"content": CODE}),
+    ],
+)
+def test_of_a_file_that_is_written_whole_after_a_look_at_it_the_change_is_told(shown: str):
+    written = {"path": "shop.py", "content": CODE.replace("rate = 2", "rate = 1")}
+    told = labels(("read_file", {"path": "shop.py"}, shown), ("write_file", written, "Done."))
+    assert told[1] == "write_file shop.py «… rate = 1»"
+
+
+def test_of_code_that_is_sent_again_the_change_is_told():
+    sent = [{"code": CODE.replace("2", rate)} for rate in "213"]
+    told = labels(*(("python", each, "No module named shop") for each in sent))
+    assert told[0].startswith("python def total(prices): rate = 2")
+    assert told[1:] == ["python … rate = 1", "python … rate = 3"]
+    other = "import os\nfor name in os.listdir():\n    print(name)\n    print(os.stat(name).st_size)"
+    assert "os.listdir" in labels(("python", sent[0], ""), ("python", {"code": other}, ""))[1]

@@ -141,3 +141,15 @@ def test_what_an_api_answered_is_told_with_the_exception_of_its_client():
 
 def test_an_error_whose_words_stand_on_the_next_line_is_told():
     assert "The total energy is nan" in said("step 1\n" * 40 + "Fatal error:\nThe total energy is nan, stopping.\n")
+
+
+def test_a_line_that_every_run_prints_goes_after_why_this_one_failed():
+    runs = [
+        f"Error: no plug-in called old_{number * 0}\nstep {number}\n" + "load it\n" * 60 + f"ValueError: bad {name}\n"
+        for number, name in enumerate(("apples", "pears", "plums"))
+    ]
+    repeated = Repeated((number, each) for number, each in enumerate(runs))
+    told = read(runs[1], action_of(ran("python shop.py"), 0), repeated=repeated).said
+    assert told.startswith("ValueError: bad pears")
+    noisy = "Invalid -W option ignored: unknown warning category: 'LateWarning'\nKeyError: 'price'\n" + "load\n" * 90
+    assert "ignored" not in said(noisy, ran("python shop.py"))

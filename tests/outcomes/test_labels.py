@@ -298,3 +298,23 @@ def test_of_a_long_address_the_end_tells_a_command_from_the_next(command, said):
 def test_a_long_path_is_cut_in_its_middle():
     path = "/home/user/projects/shop/backend/services/orders/handlers/export.py"
     assert cut_label(f"cat {path}", 50, command=True) == "cat /home/user/projects/shop/…/export.py"
+
+
+def test_of_calls_that_differ_in_address_or_in_what_is_asked_of_a_page_the_address_goes_first():
+    asked = ("Which dish does this photo of a table show, and is it soup?", "List each address that the page holds.")
+    calls = [{"prompt": prompt, "url": f"https://photos.org/pictures/{page}"} for page in "abc" for prompt in asked]
+    turns = [Turn("assistant", "", {}, calls=(ToolCall("c", "fetch", json.dumps(arguments)),)) for arguments in calls]
+    labels = [label_of(action_of(turn, 0, calls_of(turns)), "", 60) for turn in turns]
+    assert all(call["url"] in label for call, label in zip(calls, labels, strict=True))
+
+
+def test_a_command_is_called_by_its_program_and_not_by_a_comment_before_it():
+    told = _label("bash", {"command": "# Check the photo\n# once more\ncurl -s https://photos.org/a"})
+    assert told == "curl -s https://photos.org/a"
+    assert _label("bash", {"command": "# Nothing to do"}) == "# Nothing to do"
+
+
+def test_of_an_address_before_a_pipe_the_end_stays():
+    script = "import sys, json; found = json.load(sys.stdin); print(found)"
+    command = f'curl -s "https://photos.org/of/all/KD93b4XevCQ" 2>/dev/null | python3 -c "{script}" 2>/dev/null'
+    assert "/KD93b4XevCQ" in _label("bash", {"command": command}, 60)

@@ -277,3 +277,22 @@ def test_frames_of_a_traceback_are_not_told_for_a_file_that_the_error_names_alre
     assert "(/srv/shop/check_totals.py:36)" in said
     assert 'File "' not in said
     assert 'File "/srv/shop/check_totals.py", line 59' in numbered.told(300, 1_400, taken).said
+
+
+@pytest.mark.parametrize("form", ["{:6}→{}", "{:3} | {}", "{:6}\t{}", "{}:{}"])
+def test_a_figure_of_the_next_turn_is_no_number_of_a_line_but_where_it_names_lines(form: str):
+    lines = ["package state", *(f"\tstep({at * 7 + 1000})" for at in range(70))]
+    lines[39], lines[50] = "type other struct", "\tlimit = 40"
+    shown = "\n".join(form.format(number, line) for number, line in enumerate(lines, 1))
+    view = Action("Read", "a.go", "read")
+    told = read(shown, view, later=later(command="tail -40 a.log")).said
+    assert "limit = 40" in told
+    assert "other" not in told
+    assert "type other struct" in read(shown, view, later=later(words="See line 40.")).said
+
+
+def test_numbers_of_records_are_values():
+    table = " id | name\n----+-------\n" + "\n".join(f" {number:2} | user {number * 7}" for number in range(10, 70))
+    assert "40 | user 280" in read(table, None, later=later(user="40")).said
+    plan = "\n".join(f"{hour}:30 Walk number {hour * 7}" for hour in range(10, 24)) + "\nAll are free. " * 9
+    assert "15:30 Walk number 105" in read(plan, None, later=later(hour="15")).said

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from told import ran, read, said
+import json
+
+from told import action, later, ran, read, said
 
 from trajcompress.outcomes.repeated import Repeated
 from trajcompress.outcomes.steps import action_of
@@ -152,3 +154,21 @@ def test_of_a_page_in_little_room_what_was_done_is_cut_before_where_it_led():
     told = read(page, action_of(ran("go on"), 0), limit=56).said
     assert told.startswith("I typed 'trains of the…")
     assert "(b.org/find)" in told
+
+
+def test_of_a_search_whose_hits_are_json_behind_a_label_the_titles_are_told_and_not_what_was_asked():
+    hits = [
+        {"title": f"Maps of {place}, old and new", "url": f"https://maps.org/{place}"} for place in ("Oslo", "Rome")
+    ]
+    found = f'Web search results for query: "old maps"\n\nLinks: {json.dumps(hits)}\n\n' + "These are all. " * 20
+    asks = action("WebSearch", query="old maps")
+    told = read(found, asks).said
+    assert told.startswith("Maps of Oslo, old and new | https://maps.org/Oslo; Maps of Rome, old and new | https://")
+    assert read(found, asks, limit=60).said == "Maps of Oslo, old and new; Maps of Rome, old and new"
+    taken = later(url="https://maps.org/Rome")
+    assert "Maps of Rome, old and new | https://maps.org/Rome" in read(found, asks, later=taken).said
+
+
+def test_a_line_that_says_that_nothing_was_found_is_no_echo():
+    told = read('No results for "old maps"\nTry other words.', action("WebSearch", query="old maps")).said
+    assert told == 'No results for "old maps" Try other words.'

@@ -55,3 +55,12 @@ def test_the_line_of_a_command_tells_what_one_would_write_down(name):
 
 def test_all_that_was_printed_is_tried():
     assert {path.stem for path in PRINTED.iterdir()} == set(TELLS)
+
+
+def test_a_heading_is_no_outcome_where_prose_stands_below_it_and_the_first_sentence_is_told_whole():
+    answer = "Based on what the page holds, the photo shows **tomato soup with red beans**, and no shakshuka."
+    page = f"# Photo Content Analysis\n\n{answer}\n\n## Details\n\n" + "Its colours are warm, as is the light. " * 9
+    told = read(page, action("WebFetch", url="https://photos.org/1", prompt="What is shown?")).said
+    assert answer in told
+    assert "Analysis" not in told
+    assert read("# Shop\n\n## Fruit\n- apples\n" + "- pears\n" * 30, None).said.startswith("# Shop")

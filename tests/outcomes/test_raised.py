@@ -32,8 +32,8 @@ def pod(number: int, *, waits: bool = False) -> dict[str, Any]:
 def test_of_pods_the_one_that_waits_is_told_with_its_name_and_why():
     pods = [pod(number, waits=number == 3) for number in range(6)]
     said = told({"apiVersion": "v1", "kind": "List", "items": pods})
-    assert "items=[(name=web-3, phase=Pending, " in said
-    assert "reason=CrashLoopBackOff); … 5 more]" in said
+    assert "items=[… 3 more; (name=web-3, phase=Pending, " in said
+    assert "reason=CrashLoopBackOff); … 2 more]" in said
 
 
 ISSUES = [

@@ -181,3 +181,26 @@ def test_records_are_named_by_their_names_where_machines_know_them_by_long_numbe
     alike = [each | {"name": "Unnamed"} for each in venues]
     told, _, _ = read_structured(alike, {"07:03-19:00": 4.0}, 150, 300)
     assert "(5931226989, Mo-Su 07:03-19:00)" in told
+
+
+def test_records_that_are_left_out_are_counted_where_they_stand():
+    legs = [
+        [{"flight": f"HAT{trip}{leg}", "gate": trip * 5 + leg, "crew": ["x" * 90]} for leg in (1, 2)]
+        for trip in range(1, 4)
+    ]
+    told, _, _ = read_structured(legs, {"HAT22": 4.0}, 40, 50)
+    assert told == "[… 1 more; [… 1 more; (flight=HAT22)]; … 1 more]"
+
+
+def test_of_objects_side_by_side_in_a_record_the_same_is_told():
+    classes = ("basic", "economy", "business")
+    flights = [
+        {
+            "flight": f"HAT{number}",
+            "seats": dict(zip(classes, (20, 0, number), strict=True)),
+            "prices": dict(zip(classes, (number, 100 + number, 300 + number), strict=True)),
+        }
+        for number in (41, 52)
+    ]
+    told, _, _ = read_structured(flights, {"141": 4.0}, 60, 120)
+    assert told.startswith("[(flight=HAT41, seats=(economy=0, …), prices=(economy=141, …))")

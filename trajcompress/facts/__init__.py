@@ -9,18 +9,18 @@ from __future__ import annotations
 from trajcompress.facts.kept import facts_in, facts_kept, facts_missing
 from trajcompress.facts.needed import MAX_FACTS, facts_needed
 from trajcompress.facts.note import facts_lines, facts_note, without_note
-from trajcompress.facts.telling import around, brief, in_few_words, words_around
+from trajcompress.facts.telling import around, in_brief, in_few_words, words_around
 
 __all__ = [
     "MAX_FACTS",
     "around",
-    "brief",
     "facts_in",
     "facts_kept",
     "facts_lines",
     "facts_missing",
     "facts_needed",
     "facts_note",
+    "in_brief",
     "in_few_words",
     "without_note",
     "words_around",

@@ -79,6 +79,8 @@ _NOISE = frozenset(
         "JavaScript TypeScript GitHub GitLab YouTube LinkedIn OpenAI PyPI iPhone eBay PostgreSQL MySQL NoSQL"
         " DataFrame utf-8 UTF-8 utf8 UTF8 base64 python3 Python3 py3 pip3 x86 x64 a.m p.m U.S U.K e.g i.e Ph.D"
         " 1st 2nd 3rd 4th 5th 10th h1 h2 h3 /bin/bash /bin/sh /usr/bin/env /dev/null /tmp /usr /usr/bin /bin"
+        " viewBox currentColor preserveAspectRatio linearGradient radialGradient clipPath xMidYMid"
+        " className classList innerHTML textContent addEventListener querySelector querySelectorAll getElementById"
         " text/html text/plain __init__.py README.md tool_call tool_calls tool_response function_call"
     ).split()
 )

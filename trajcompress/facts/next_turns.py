@@ -30,6 +30,7 @@ _STANDS = re.compile(rb"\x01+")  # of a byte for each pair of words
 _LINES = late_re(r"\b[Ll]ines?\s{1,4}(\d{1,6})(?:\s{0,2}(?:-|–|to|and)\s{0,2}(\d{1,6}))?\b")
 _NAMING_LINES = "ine"  # without it there is none; quicker to see than to match
 _FEW_LINES = 8  # are told each
+_NUMBERS = ("{}", "{}→", "{} |", "{}\t", "{}:")  # of a line that is named, and as listings have it
 _OPENED = late_re(r"\"view_range\": ?\[(\d{1,6}), ?(\d{1,6})\]|\bsed -n ['\"]?(\d{1,6}),(\d{1,6})p")
 _OPENERS = ("view_range", "sed -n")
 _OPENED_LINES = 60  # matches of a search within so many were what is looked at
@@ -79,7 +80,8 @@ class _Spoken:
             found += (f"{line}:" for line in range(first, last + 1) if last - first <= _OPENED_LINES)
         for lines in _LINES.finditer(self.text) if _NAMING_LINES in self.text else ():
             first, last = int(lines[1]), int(lines[2] or lines[1])
-            found += map(str, range(first, last + 1) if last - first < _FEW_LINES else (first, last))
+            few = range(first, last + 1) if last - first < _FEW_LINES else (first, last)
+            found += [number.format(line) for line in few for number in _NUMBERS]
         return found
 
 

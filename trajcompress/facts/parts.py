@@ -11,7 +11,7 @@ from trajcompress.facts.entries import entry_at
 from trajcompress.facts.reading import mentions, readable
 from trajcompress.facts.scripts import UNSPACED
 from trajcompress.processes.late_patterns import Signs, last_match, late_re
-from trajcompress.transcript.line_numbers import NUMBER
+from trajcompress.transcript.line_numbers import NUMBER, is_line_number
 
 Wanted: TypeAlias = Mapping[str, float]
 """Words and phrases, and how much each tells of where it stands."""
@@ -256,15 +256,16 @@ def _defined(text: str) -> Mapping[str, int]:
 def _parts_of(text: str, word: str, defined: Mapping[str, int]) -> tuple[list[Part], int]:
     """Return the parts in which a word stands on its own, and how many; only the first where there are many.
 
-    Of a name that is ``defined`` there that is where it is.
+    Of a name that is ``defined`` there that is where it is. A figure stands behind the number of a line: that says
+    nothing of what is there.
     """
     if (start := defined.get(word)) is not None:
         return [part_at(text, start, start + len(word))], 1
     parts: list[Part] = []
-    at = text.find(word)
+    at, figure = text.find(word), word.isdecimal()
     while at >= 0:
         end = at + len(word)
-        if not (_joins(text[at - 1 : at], word[0]) or _joins(text[end : end + 1], word[-1])):
+        if _stands_alone(text, at, end) and not (figure and is_line_number(text, at, end)):
             part = part_at(text, at, end)
             parts.append(part)
             if len(parts) > _MOST_PLACES:
@@ -272,6 +273,11 @@ def _parts_of(text: str, word: str, defined: Mapping[str, int]) -> tuple[list[Pa
             end = max(part.end, end)
         at = text.find(word, end)
     return parts, len(parts)
+
+
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    """Whether no longer word or figure goes on around a place."""
+    return not (_joins(text[start - 1 : start], text[start]) or _joins(text[end : end + 1], text[end - 1]))
 
 
 def _joins(beside: str, edge: str) -> bool:

@@ -10,6 +10,7 @@ from trajcompress.facts.parts import Wanted
 from trajcompress.facts.quoted import QUOTED, by_result, quotes
 from trajcompress.facts.reading import Reader
 from trajcompress.facts.scripts import UNSPACED, foreign_words, letters
+from trajcompress.transcript.line_numbers import is_line_number
 from trajcompress.transcript.trajectory import Turn
 
 _IN_WORDS = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.@/")
@@ -17,6 +18,7 @@ _EDGES = b"./-@"  # what stands at the end of a word is no part of it
 _TO_WORDS = bytes(byte if byte in _IN_WORDS else 32 for byte in range(256))
 _REMEMBERED = 1 << 14
 _REMEMBERED_CHARS = 64  # longer ones, such as encoded data, hardly come again
+_MOST_PLACES = 100  # at which a figure is looked at
 _LONG_CHARS, _TITLE_CHARS, _NAME_CHARS, _FIGURE_CHARS = 6, 4, 3, 2
 STRONG, _TITLE, PLAIN = 2.0, 1.5, 0.5
 """How much names and figures tell, words with a capital, and long plain ones."""
@@ -121,7 +123,7 @@ def words_taken(
             seen(index, tokens)
             found = taken_up.intersection(map(bytes.strip, tokens, repeat(_EDGES)))
             for word in chain(map(bytes.decode, found), foreign.intersection(foreign_words(text)) if foreign else ()):
-                if index < said[word][0]:
+                if index < said[word][0] and not (word.isdecimal() and _only_numbers_lines(word, text)):
                     told[word] = index
     taken: dict[int, dict[str, float]] = {}
     for word, (_, weight) in said.items():
@@ -131,6 +133,22 @@ def words_taken(
     for index, form in in_other_forms(texts, results, untold):
         taken.setdefault(index, {})[form] = max(STRONG, QUOTED * len(form))
     return dict(taken)
+
+
+def _only_numbers_lines(figure: str, text: str) -> bool:
+    """Whether a figure stands in a text only as the number of a line: what is said later is another."""
+    at, numbers = text.find(figure), False
+    for _ in range(_MOST_PLACES):
+        if at < 0:
+            return numbers
+        end = at + len(figure)
+        around = f"{text[at - 1 : at]}{text[end : end + 1]}"
+        if is_line_number(text, at, end):
+            numbers = True
+        elif not (around.isascii() and any(map(str.isalnum, around))):  # else it is in a longer one
+            return False
+        at = text.find(figure, end)
+    return False
 
 
 def _said_first(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from typing import NamedTuple
 
-from trajcompress.facts.json_words import words_in_json
+from trajcompress.facts.json_words import NAMING, words_in_json
 from trajcompress.facts.markup import linked, shown
 from trajcompress.facts.parts import words_at
 from trajcompress.facts.reading import is_whole, mentions, readable
+from trajcompress.json_values import parse_json
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.summary_marks import SUMMARY_PREFIX
 from trajcompress.transcript.trajectory import Turn
@@ -19,6 +21,8 @@ _NAMED_CHARS = 400
 _SHORT_LINE = 56
 _KEY = late_re(r"""(?:^|[\s,;|{(])(["']?\w[\w .-]{0,30}["']?\s?[:=]\s?(["'$]?))$""")
 _KEY_CHARS = 40
+_NAMED = late_re(r"\W{0,4}(([\w.-]{1,30})\s?[:=] ?[^\s|,;][^|,;\t]{0,59}?)(?=\s?[|,;\t])")
+_GAP, _GAP_CHARS = " … ", 8
 _QUOTED_CHARS = 60
 _REST = late_re(r"[\w.-]{0,60}\w")
 _JOINED_CHARS = 240
@@ -30,6 +34,7 @@ _BARE_ITEMS = 3
 _IN_CALL = "in a call: "
 _ITEM = late_re(r"[^\s,;]+(?: [^\s,;]+)?")
 _TAGS = late_re(r"\A(?:<[a-zA-Z][\w-]{0,40}>)+(?=.)|(?<=.)(?:</[a-zA-Z][\w-]{0,40}>)+\Z")  # of a text protocol
+_HEADER = late_re(r"\A\[\w{1,40} for '[^\n]{0,400}'\] Result:\s{0,8}")  # of a text protocol: of what it is the result
 _LABEL = late_re(r"(?:[-*+•] +)?(?:[Aa]lso (?:needed later|seen): )?")
 
 
@@ -153,29 +158,69 @@ def _window(text: str, start: int, end: int) -> str:
     return line
 
 
-def brief(fact: str, line: str) -> str:
-    """Return a fact with its key, else with the words of its line up to it; a short line whole."""
-    if len(line) <= _SHORT_LINE:
-        return line
+def in_brief(told: Mapping[str, str]) -> dict[str, str]:
+    """Return the words that facts stand in in short: those of one line together, behind what names a record.
+
+    Args:
+        told: each fact with the words that it stands in.
+
+    >>> line = "ID: V0TU | Desc: Ora King Salmon with herbs | Tags: fish | Size: 4000 on each of its sides"
+    >>> set(in_brief({"V0TU": line, "4000": line}).values())
+    {'ID: V0TU … Size: 4000'}
+    >>> in_brief({"0042": "The code, which somebody sent by mail in May, is 0042, not 42"})["0042"]
+    'The code, which somebody sent by mail in May, is 0042'
+    """
+    facts_of: dict[str, list[str]] = {}
+    for fact, line in told.items():
+        facts_of.setdefault(line, []).append(fact)
+    return {fact: short for line, facts in facts_of.items() for fact, short in _in_brief(facts, line).items()}
+
+
+def _in_brief(facts: Sequence[str], line: str) -> dict[str, str]:
+    """Return each fact with its key, else with the words of its line up to it; a short line whole."""
+    spans = {fact: span for fact in facts if (span := _span_in(line, fact))} if len(line) > _SHORT_LINE else {}
+    named = _NAMED.match(line) if spans else None
+    parts = [named.span(1)] if named and NAMING.search(named[2]) else []
+    said, end = "", 0
+    for start, stop in sorted((*parts, *spans.values())):
+        if stop > end:
+            gap = line[end:start] if 0 < start - end <= _GAP_CHARS else _GAP if start > end and said else ""
+            said, end = f"{said}{gap}{line[max(start, end) : stop]}", stop
+    return {fact: said if fact in spans and mentions(said, fact) else line for fact in facts}
+
+
+def _span_in(line: str, fact: str) -> tuple[int, int] | None:
+    """Return where a fact stands last in a line with its key, else from the beginning of the line."""
     at = line.rfind(fact)
     while at > 0 and not mentions(line[: at + len(fact)], fact):
         at = line.rfind(fact, 0, at)
     if at < 0:
-        return line
+        return None
     key = _KEY.search(line[max(at - _KEY_CHARS, 0) : at])
-    before = key[1] if key else line[:at]
     rest = _REST.match(line, at + len(fact))  # of a dotted name
-    after = rest[0] if rest else ""
+    stop = rest.end() if rest else at + len(fact)
     if key and key[2] in {'"', "'"} and (end := line.find(key[2], at + len(fact), at + _QUOTED_CHARS)) >= 0:
-        after = line[at + len(fact) : end + 1]
-    shown = f"{before}{fact}{after}"
-    return shown if mentions(shown, fact) else line
+        stop = end + 1
+    return at - len(key[1]) if key else 0, stop
 
 
 def _texts(turn: Turn) -> list[tuple[bool, str]]:
     """Return the texts of a turn, each with whether a call gives it."""
-    calls = ((True, readable(call.arguments)) for call in turn.calls if not call.in_text)
-    return [(False, turn.text), (False, turn.reasoning), *calls]
+    calls = ((True, _passed(call.arguments)) for call in turn.calls if not call.in_text)
+    text = turn.text
+    return [(False, _HEADER.sub("", text) if text.startswith("[") else text), (False, turn.reasoning), *calls]
+
+
+def _passed(arguments: str) -> str:
+    """Return the arguments of a call as they are read: where JSON has escapes in it, a line for each."""
+    given = readable(arguments)
+    if given == arguments or not arguments.startswith("{"):
+        return given
+    with suppress(ValueError):
+        data = parse_json(arguments, strict=False)
+        if isinstance(data, dict) and not any(isinstance(value, dict | list) for value in data.values()):
+            return "\n".join(f"{key} = {value}" for key, value in data.items())
+    return given
 
 
 def _short(text: str) -> str:
@@ -192,8 +237,8 @@ def in_few_words(facts: Sequence[str], texts: Iterable[str]) -> dict[str, str]:
         texts: what tells them.
     """
     told = words_around(facts, (), texts)
-    for write in (told.__getitem__, lambda fact: brief(fact, told[fact])):
-        lines = {write(fact): fact for fact in facts}
+    for write in (dict, in_brief):
+        lines = {line: fact for fact, line in write(told).items()}
         if sum(map(len, lines)) <= _NAMED_CHARS:
             return lines
     return {fact: fact for fact in facts}

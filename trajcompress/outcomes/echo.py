@@ -9,13 +9,18 @@ from trajcompress.outcomes.text import one_line
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.text_protocols.feedback import killed_of
 
-_FIRST_CHARS, _TYPED_CHARS = 2_000, 60
+_FIRST_CHARS, _TYPED_CHARS, _ARGUMENT_CHARS = 2_000, 60, 50
 _PROMPT = late_re(
     r"(?:\([\w.-]{1,40}\) )?(?:[\w.-]{1,40}@[\w.-]{1,60}:[~/][^\n#$%]{0,160}(?<! )[#$]|(?:ba)?sh-\d[\d.]{0,6}[#$]"
     r"|\[[\w.-]{1,40}@[\w.-]{1,60} [^\s\]]{1,160}\][#$]|[\w.-]{1,40}@[\w.-]{1,60} [~/]\S{0,160} ?%)"
 )
 _TERMINAL = late_re(r"shell|bash|term|console|command|cmd|exec|run|send|type|key|sql|query", re.IGNORECASE)
 _QUOTES = "'\"`"
+_ENDS_QUOTED = tuple(f"{quote}{sign}" for quote in "\"”'`" for sign in ("", ":", "."))
+_NAMES_ARGUMENT = late_re(r"([^\n\"“”'`\d]{0,60})[\"“'`]([^\n]{3,300})[\"”'`][:.]?")
+_SAYS_WHAT_CAME = late_re(
+    r"\b(?:no|not|none|nothing|zero|without|fail\w*|errors?|cannot|unable|invalid|missing)\b", re.IGNORECASE
+)
 
 
 def repeats_call(text: str, action: Action | None) -> bool:
@@ -44,6 +49,22 @@ def without_echo(text: str, action: Action | None) -> str:
         return ""  # nothing was printed
     if " " in typed and line.removeprefix("$ ") == typed and not text[len(first) :].strip():
         return ""
+    if _repeats_argument(line, typed) and text[len(first) :].strip():
+        return text[len(first) :].lstrip("\n")
     repeats = typed[:-1][:_TYPED_CHARS] in line if typed.endswith("…") else line.endswith(typed)
     repeats = repeats or (typed in line and _PROMPT.match(line) is not None)  # with what a harness waits for
     return text[len(first) + 1 :] if " " in typed and repeats and len(first) < len(text) else text
+
+
+def _repeats_argument(line: str, typed: str) -> bool:
+    """Whether a line only says of which argument of the call all that follows came.
+
+    >>> _repeats_argument('Results for query: "old maps"', "query=old maps, limit=5")
+    True
+    >>> _repeats_argument('No results for "old maps"', "query=old maps, limit=5")
+    False
+    """
+    named = _NAMES_ARGUMENT.fullmatch(line) if typed and line.endswith(_ENDS_QUOTED) else None
+    if named is None or _SAYS_WHAT_CAME.search(named[1]):
+        return False
+    return " " in named[2] and named[2][:_ARGUMENT_CHARS] in typed

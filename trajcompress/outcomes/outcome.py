@@ -17,6 +17,7 @@ from trajcompress.outcomes.contents import is_code, reads_markup
 from trajcompress.outcomes.echo import repeats_call, without_echo
 from trajcompress.outcomes.editor import is_made
 from trajcompress.outcomes.page import is_page, visible
+from trajcompress.outcomes.printed.hits import with_listed_hits
 from trajcompress.outcomes.printed.later import lines_used
 from trajcompress.outcomes.printed.plain import Plain
 from trajcompress.outcomes.printed.screen import read_page, room_for_page
@@ -132,7 +133,7 @@ class Reading:
         text = self.text
         is_printed = bool(self._held or text.strip() or not text.strip(_BLANK))  # not of spaces that no shell prints
         printed = with_usual_heads(_without_binary(uncoloured(self._body).replace("\r\n", "\n")))
-        return _Printed(printed, self.asked, is_printed=is_printed)
+        return _Printed(with_listed_hits(printed), self.asked, is_printed=is_printed)
 
 
 def _without_binary(text: str) -> str:

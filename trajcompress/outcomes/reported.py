@@ -32,6 +32,7 @@ from trajcompress.transcript.text_protocols.feedback import killed_of
 
 _SNIPPET_CHARS = 100
 _MOST_USED = 3  # lines
+_SEVERAL = 2
 _END_CHARS = 2_000
 
 
@@ -66,6 +67,9 @@ def report_of(body: str, whole: str, asked: Asked) -> Report:
     marked += marked_passes(body) if kind == "run" and not tests else []
     why = ran.failures or last_errors(found, rejected, raised=TRACEBACK in body)
     why = [each for each in why if not any(each in other for other in why if other != each)]
+    why = (
+        why if len(why) < _SEVERAL else sorted(why, key=asked.repeated.__contains__)
+    )  # what every run says is no news
     pieces = [piece for piece in (killed, rejected, tests, *why, *marked, bad_exit) if piece]
     if bad_exit and pieces == [bad_exit]:  # however often a command fails so
         pieces = [*_why_it_exits(body, bad_exit), bad_exit]
@@ -114,7 +118,9 @@ def _beside(
         own = [_last_line(body) if own or not speaks else "", *used]
     told: list[str] = []
     for line in filter(tells, map(one_line, own)):
-        is_told = any(line.rstrip("…") in piece or piece in line for piece in (*pieces, *told))
+        is_told = (line in asked.repeated and exit_code(line) is None) or any(
+            line.rstrip("…") in piece or piece in line for piece in (*pieces, *told)
+        )
         told += [] if is_told or leads_to_error(line) else [line]
     return told
 

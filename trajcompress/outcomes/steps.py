@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from trajcompress.formats.rewrite import result_texts
 from trajcompress.outcomes.action.actions import SCAN_CHARS, SHELLS, TARGET_CHARS, Action, describe, together
+from trajcompress.outcomes.action.again import Before
 from trajcompress.outcomes.action.apart import NOTHING_APART, Apart, arguments_apart
-from trajcompress.outcomes.action.change import whole_text, written_anew
 from trajcompress.outcomes.action.labels import cut_label
 from trajcompress.outcomes.action.scripts import saved_as
 from trajcompress.outcomes.action.usual import NOTHING_USUAL, Usual, usual_arguments
@@ -67,12 +67,15 @@ def steps_of(turns: Sequence[Turn]) -> list[Step]:
             unasked.append(Step(index, None, turns[index].name or "", text, index))
     _judge(turns, results, answered)
     calls = calls_of(turns)
-    wrote: dict[str, str] = {}
+    before = Before()
     steps: list[Step] = []
     for index, turn in enumerate(turns):
         for number in range(_actions_in(turn) or (index, 0) in results):
-            action = _since_written(action_of(turn, number, calls), turn, number, wrote)
+            action = action_of(turn, number, calls)
+            if turn.calls:
+                action = before.since(action, turn.calls[number])
             place = index, number
+            before.shown(action, results.get(place))
             steps.append(Step(index, action, "", results.get(place), answered.get(place)))
     return sorted([*steps, *unasked], key=lambda step: step.turn) if unasked else steps
 
@@ -93,18 +96,6 @@ def _judge(turns: Sequence[Turn], results: dict[Place, str], answered: dict[Plac
         said = results.get((at, number), "").strip()
         results[at, number] = verdict if said in call.arguments else f"{said}\n{verdict}"
         answered.setdefault((at, number), before + 1)
-
-
-def _since_written(action: Action, turn: Turn, number: int, wrote: dict[str, str]) -> Action:
-    """Tell of a file that is written whole once more what is new in it; ``wrote`` is the last text of each."""
-    if not (action.change and action.changes and turn.calls):
-        return action
-    text = whole_text(parse(turn.calls[number].arguments))
-    before = wrote.get(action.changes[0], "")
-    if text:
-        wrote[action.changes[0]] = text
-    new = written_anew(text, before) if text and before else ""
-    return replace(action, change=f"… {new}") if new else action
 
 
 def _actions_in(turn: Turn) -> int:

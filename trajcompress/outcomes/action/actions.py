@@ -20,7 +20,7 @@ from trajcompress.outcomes.action.change import (
     told_lines,
     whole_text,
 )
-from trajcompress.outcomes.action.commands import cut_command
+from trajcompress.outcomes.action.commands import cut_command, without_comments
 from trajcompress.outcomes.action.labels import named
 from trajcompress.outcomes.action.places import COUNT_KEYS, PATH_KEYS, SPAN_KEYS, files_of, span_of
 from trajcompress.outcomes.action.quotes import closed
@@ -219,7 +219,7 @@ def _typed(data: dict[str, Any]) -> Action:
 
 def command(text: str) -> Action:
     """Describe a shell command, an editor command or a query."""
-    body = _CD.sub("", text.strip()[:SCAN_CHARS])
+    body = _CD.sub("", without_comments(text.strip())[:SCAN_CHARS])
     first, _, rest = body.partition("\n")
     redirecting = without_quoted_signs(first)
     kind = kind_of(first, redirecting)

@@ -22,7 +22,8 @@ _INNER_KEYS = ("params", "parameters", "arguments", "args")
 def arguments_apart(calls: Iterable[tuple[str, str]]) -> Apart:
     """Return by which arguments each call differs from that call of its tool, near it, that is most like it.
 
-    Calls that have but one argument, or no other of which is like them, are left out.
+    Where several are as much like it that is all by which they do. Calls that have but one argument, or no other of
+    which is like them, are left out.
 
     Args:
         calls: the name of the tool, and its arguments as they are written.
@@ -45,8 +46,8 @@ def arguments_apart(calls: Iterable[tuple[str, str]]) -> Apart:
                 differs = _differences(arguments, others)
                 if 2 * len(differs) <= len(arguments.keys() | others.keys()):
                     for each in (written, other):
-                        if each not in apart or len(differs) < len(apart[each]):
-                            apart[each] = differs
+                        known = apart.get(each, differs)
+                        apart[each] = min(known, differs, key=len) if len(known) != len(differs) else known | differs
     return apart
 
 

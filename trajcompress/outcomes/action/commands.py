@@ -13,12 +13,14 @@ from trajcompress.outcomes.text import shorten
 from trajcompress.processes.late_patterns import late_re
 
 _LEAST_WITH_END = 40  # characters of a label
+_LEAST_OF_PART = 28  # of a command amid others, whose address or path ends with what it asks for
 _MOST_QUOTED = 8  # are shortened
 _LEAST_QUOTED = 20  # characters that stay of what is quoted
 _QUOTES = tuple(QUOTES)
 _AND_MORE = f" {OPEN}"
 _LAST_SHARE, _FIRST_SHARE = 0.4, 0.6
 _QUERY = late_re(r"[A-Z]{4,10}\s")
+_COMMENTS = late_re(r"(?:#(?!!)[^\n]{0,400}\n\s{0,40}){1,20}(?=[^\s#])")
 _SEPARATOR = late_re(r" ?(?:;|&&|\|\|?) ")
 _TRIMMING = late_re(
     r"(?: ?(?:&|\b[12])?>{1,2} ?(?:&[12]|/dev/null)| ?\| ?(?:head|tail|sort|uniq)(?: -{0,2}[\w=,.]{1,20}){0,4}){1,6}"
@@ -47,6 +49,16 @@ def cut_command(text: str, limit: int) -> str:
         parts = [text] if _QUERY.match(text) or len(text) <= limit else _parts(text)
         cut = _cut_one(text, limit) if len(parts) == 1 else _cut_several(parts, limit)
     return _MARKS.sub(OPEN, cut.replace(f"{OPEN}/{OPEN}", OPEN))
+
+
+def without_comments(text: str) -> str:
+    r"""Return a command without the comments that stand before it: they are no program. Alone they stay.
+
+    >>> without_comments("# How many are there?\nls | wc -l")
+    'ls | wc -l'
+    """
+    comments = _COMMENTS.match(text) if text.startswith("#") else None
+    return text[comments.end() :] if comments else text
 
 
 def _without_trimmings(text: str, limit: int) -> str:
@@ -92,7 +104,9 @@ def _cut_several(parts: Sequence[str], limit: int) -> str:
     for part in parts[:-1]:
         if told and len(told) + len(part) > room:
             return f"{told} {OPEN}{last}"
-        told += part if told else _cut_one(part, room)
+        bare = part.removesuffix(_AND_MORE)  # its end is what tells it from others
+        more = part[len(bare) :]
+        told += part if told or len(part) <= room else _cut_one(bare, room - len(more)) + more
     return f"{told}{last}"
 
 
@@ -100,11 +114,13 @@ def _cut_one(text: str, limit: int) -> str:
     """Cut one command in its middle, as commands differ at their ends; words stay whole where they can."""
     if len(text) <= limit:
         return text
-    begins = _begin(text, int(limit * _FIRST_SHARE))
+    last = text.rfind(" ") + 1
+    is_short_path = limit < _LEAST_WITH_END and _PATH.match(text, last) is not None
+    begins = _begin(text, int(limit * (_LAST_SHARE if is_short_path else _FIRST_SHARE)))
     head = closed(begins)
     room = max(limit - len(head) - 1, 0)
-    last = text.rfind(" ") + 1
-    ends = "" if limit < _LEAST_WITH_END or open_quote(text[:last]) else _end_of_word(text[last:], room - 1)
+    least = _LEAST_OF_PART if is_short_path else _LEAST_WITH_END
+    ends = "" if limit < least or open_quote(text[:last]) else _end_of_word(text[last:], room - 1)
     if ends and len(begins) > last + 1:  # it is cut in that word
         return f"{begins}{ends}{open_quote(begins)}"
     if ends:

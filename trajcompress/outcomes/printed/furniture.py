@@ -24,7 +24,7 @@ _RULE = late_re(r"(?:^|(?<=\n))[ \t]{0,20}([-=_*~#+─━])(?: ?\1){4,400}[ \t\r
 _CHATTER = late_re(  # of what finds no terminal, and of a build
     r"(?:Warning: _curses\.error: |Terminal features will not be available|TERM environment variable not set"
     r"|\W*No entry for terminal type |tput: No value for |WARNING: terminal is not fully functional"
-    r"|\W{0,2}[\w.-]{1,40}\W{0,2}: unknown terminal type"
+    r"|\W{0,2}[\w.-]{1,40}\W{0,2}: unknown terminal type|Invalid -W option ignored: "  # and by Python
     r"|\[\d{1,6}/\d{1,6}\] (?:Generating|Scanning|Re-running)\b|\+ \S{0,200}/ninja\b)"
 )
 _UNREADABLE, _MOST_UNREADABLE = "\ufffd", 0.1  # of a line

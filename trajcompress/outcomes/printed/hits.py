@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from trajcompress.facts.entries import LEADS_ON
+from trajcompress.outcomes.compact import parse, parse_cut
+from trajcompress.outcomes.text import one_line, shorten
 from trajcompress.processes.late_patterns import late_re
 
 _ADDRESS = late_re(  # alone on its line: an address, or the parts of one as search engines show it
@@ -19,10 +23,17 @@ _SIGNS = late_re(
     r"\A\s{0,8}(?:[-•+*] |\d{1,2}\. |#{1,6} )?(?:(?:Link |Page )?(?:Title|Text|Link): )?\s{0,4}[*_`\[]{0,3}"
     r"|[*_`\]]{0,3}\s{0,8}\Z"
 )
+_LABELLED = late_re(r"^[ \t]{0,8}[*_#]{0,3} ?[^\W\d_][\w -]{0,40}:[*_]{0,2}[ \t]{1,4}(?=\[\{\")", re.MULTILINE)
+_LISTS = ': [{"'
+_TITLES, _URLS = ("title", "name"), ("url", "link", "href")
+_PARSED_CHARS = 60_000
 _TITLE_CHARS = 110
 _SITE_CHARS = 40
 _BEHIND = 2  # lines a title stands behind its address, at most
 _LEAST_HITS = 2
+_LEADS = " | http"
+MOST_HITS = 4
+"""Of a page so many are told."""
 
 
 def with_hits(page: str) -> str:
@@ -53,6 +64,57 @@ def with_hits(page: str) -> str:
         heads[place] = " | ".join((*named, _bare(lines[title]), address[1].rstrip()))
     kept = (heads.get(place, line) for place, line in enumerate(lines) if place in heads or place not in gone)
     return "\n".join(kept)
+
+
+def with_listed_hits(text: str) -> str:
+    r"""Return a text with a line for each hit where it has them as JSON behind a label, on one line.
+
+    >>> print(with_listed_hits('Links: [{"title": "Maps", "url": "https://maps.org"}]\n\nThese were found.'))
+    Maps | https://maps.org
+    <BLANKLINE>
+    These were found.
+    """
+    if _LISTS not in text:
+        return text
+    told, at = "", 0
+    for label in _LABELLED.finditer(text):
+        end = stop if (stop := text.find("\n", label.end())) >= 0 else len(text)
+        if hits := _listed(text[label.end() : end].rstrip()):
+            told += text[at : label.start()] + "\n".join(hits)
+            at = end
+    return told + text[at:]
+
+
+def _listed(written: str) -> list[str]:
+    """Return the hits that a line of JSON lists; nothing of another list."""
+    if len(written) > _PARSED_CHARS:
+        return []
+    data = parse(written)
+    data = parse_cut(written) if isinstance(data, str) else data
+    hits = data if isinstance(data, list) and all(isinstance(each, dict) for each in data) else []
+    named = [(_held(each, _TITLES), _held(each, _URLS)) for each in hits]
+    return [f"{_bare(title)} | {url}" for title, url in named] if all(map(all, named)) else []
+
+
+def _held(hit: Mapping[str, Any], keys: tuple[str, ...]) -> str:
+    held = next((hit[key] for key in keys if isinstance(hit.get(key), str)), "")
+    return one_line(held).replace(" | ", " – ")
+
+
+def hits_among(body: str, lines: Sequence[str]) -> list[int]:
+    """Return the places of the first hits among the lines of a text; none where it has hardly any."""
+    found = [place for place, line in enumerate(lines) if leads_on(line)] if _LEADS in body else []
+    return found[:MOST_HITS] if len(found) >= _LEAST_HITS else []
+
+
+def cut_hit(line: str, most: int) -> str:
+    """Return a line in so many characters; of a hit rather its title alone than half of its address.
+
+    >>> cut_hit("Maps of old | https://maps.org/of/old", 30)
+    'Maps of old'
+    """
+    title = line[: line.rfind(_LEADS)] if len(line) > most and _LEADS in line else ""
+    return shorten(title or line, most)
 
 
 def leads_on(line: str) -> bool:

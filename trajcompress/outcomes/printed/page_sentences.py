@@ -15,6 +15,7 @@ _ENDS = (".", "!", "…", "。", "！")
 _QUESTION = ("?", "？")
 _QUOTED = late_re(r"\bclicked '([^'\n]{2,200})'")
 _BELOW, _LEAST_SPACES = 3, 4
+_HEADING = late_re(r"#{1,6} \S")
 _WORD = late_re(r"[^\W_]{4,40}")
 
 
@@ -44,6 +45,18 @@ def below_clicked(lines: Sequence[str], done: str) -> list[int]:
     place = next((at for at, line in enumerate(lines) if clicked and _bare(line) == _bare(clicked[1])), len(lines))
     below = range(place + 1, min(place + 1 + _BELOW, len(lines)))
     return [at for at in below if lines[at].count(" ") >= _LEAST_SPACES or any(map(str.isdigit, lines[at]))]
+
+
+def below_headings(lines: Sequence[str], firsts: Collection[int]) -> list[int]:
+    """Return the places of lines that are no headings of Markdown, where prose stands below one; else none.
+
+    A heading says what a text is about, not what it says. ``firsts`` begin the entries of a list: they stay.
+    """
+    headings = [place for place, line in enumerate(lines) if line.startswith("#") and _HEADING.match(line)]
+    if not headings or not any(line.count(" ") >= _SENTENCE_SPACES for line in lines[headings[0] + 1 :]):
+        return []
+    gone = set(headings).difference(firsts)
+    return [place for place in range(len(lines)) if place not in gone]
 
 
 def _bare(text: str) -> str:

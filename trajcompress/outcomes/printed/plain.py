@@ -15,7 +15,7 @@ from trajcompress.outcomes.asked import Asked
 from trajcompress.outcomes.printed.around import without_around
 from trajcompress.outcomes.printed.chained import entitle, is_chain, parts_begun, without_separators
 from trajcompress.outcomes.printed.furniture import between_rules, telling_lines
-from trajcompress.outcomes.printed.hits import leads_on
+from trajcompress.outcomes.printed.hits import MOST_HITS, cut_hit, hits_among, leads_on
 from trajcompress.outcomes.printed.items import items_of
 from trajcompress.outcomes.printed.known_forms import known_form
 from trajcompress.outcomes.printed.later import Used, lines_used
@@ -24,6 +24,7 @@ from trajcompress.outcomes.printed.odd_lines import odd_lines, rows_amid
 from trajcompress.outcomes.printed.page_sentences import (
     LONG_CHARS,
     below_clicked,
+    below_headings,
     most_about,
     put_sentences,
     words_of,
@@ -38,7 +39,6 @@ from trajcompress.processes.late_patterns import holds_any, late_re
 
 _HEADER_CHARS = 60
 _MOST_USED = 2
-_MOST_HITS = 4  # of a page
 _BROWSES = late_re(r"brows|page|click|fill|submit|navigat|goto", re.IGNORECASE)
 _HEAD = late_re(r"\| ?head\b[^|\n]{0,20}\Z")
 _TIMES = late_re(
@@ -163,8 +163,10 @@ def _lines_of(body: str, asked: Asked, *, from_end: bool, acted: bool) -> _Lines
     used, firsts = _places(lines, taken_up, odd, heads)
     if from_end and is_chain(asked.action):  # the last is what the others prepared
         used = [place for place in (last, *entitle(lines, parts), *used) if place >= 0]
-    shown = (last, 0, last - 1) if from_end else (0, last, 1, 2)
-    return _Lines(body, lines, _under(firsts, used), _under(firsts, (at for at in shown if 0 <= at <= last)), ())
+    told = below_headings(lines, firsts) or range(last + 1)
+    ends = (-1, 0, -2) if from_end else (0, -1, 1, 2)
+    shown = (*hits_among(body, lines), *(told[at] for at in ends if -len(told) <= at < len(told)))
+    return _Lines(body, lines, _under(firsts, used), _under(firsts, shown), ())
 
 
 def _lines_of_page(body: str, asked: Asked, done: str, *, acted: bool) -> _Lines:
@@ -180,7 +182,7 @@ def _lines_of_page(body: str, asked: Asked, done: str, *, acted: bool) -> _Lines
     lines = telling_lines(own, asked.repeated, kept=kept)
     used, firsts = _places(lines, taken_up, odd, heads)
     words, typed = words_of(asked.action.target) if asked.action else set(), words_of(done)
-    hits = [place for place in firsts if leads_on(lines[place])][:_MOST_HITS]
+    hits = [place for place in firsts if leads_on(lines[place])][:MOST_HITS]
     below = [] if hits else below_clicked(lines, done)
     amid = put_sentences(lines, words, typed)
     shown = [*hits, *below, *_under(firsts, amid)] or most_about(lines, words - typed)
@@ -227,11 +229,12 @@ def _chosen(lines: _Lines, limit: int) -> dict[int, str]:
             break
         share = min(room, max(limit * (2 if chosen else 3) // 5, LEAST_CHARS))  # the first says most
         line = each[place]
-        told = whole_sentences(line, share) or (whole_sentences(line, room) if place in (*used, *amid) else "")
+        may_take_all = place in (*used, *amid) or not (chosen or leads_on(line))
+        told = whole_sentences(line, share) or (whole_sentences(line, room) if may_take_all else "")
         told = told if told == line or len(told) >= LEAST_CHARS else ""  # initials are no sentence
         is_short = len(line) <= LONG_CHARS and place not in amid
         if told or place in used or not chosen or is_short:
-            chosen[place] = told or shorten(line, share)
+            chosen[place] = told or cut_hit(line, share)
             room -= len(chosen[place]) + 2
     _lengthen(chosen, each, wanted, room)
     return chosen
@@ -258,7 +261,7 @@ def _without_columns(body: str) -> str:
 
 def _begun(line: str, most: int) -> str:
     """Return the sentences that a line begins with; of a long list in words as much as has room."""
-    whole, cut = whole_sentences(line, most), shorten(line, most)
+    whole, cut = whole_sentences(line, most), cut_hit(line, most)
     is_list = cut.count(", ") >= _LEAST_LISTED and "{" not in cut and "[" not in cut
     return cut if not whole or (is_list and 2 * len(whole) < most) else whole
 

@@ -90,13 +90,15 @@ class Query(NamedTuple):
     """What is asked of JSON: words of later turns, values of which go first, and how much each tells.
 
     ``call`` is what it answers: what it repeats of that is not told again. The call ``makes`` something, of which the
-    id says which, or ``looked_up`` how something stands, so that what is called failed is that.
+    id says which, or ``looked_up`` how something stands, so that what is called failed is that. ``keys`` are told of
+    one object of a record, such as of its prices: of another, such as its seats, they go first.
     """
 
     wanted: Wanted
     call: str = ""
     makes: bool = False
     looked_up: bool = False
+    keys: frozenset[str] = frozenset()
 
     def wants(self, text: str) -> bool:
         """Whether a value has a word of the next turns."""
@@ -177,7 +179,7 @@ def _rank(key: str, item: Any, text: str, query: Query) -> int:
     tells = _STATE.search(key) and text.replace("_", "").isalpha() and text.lower() not in _USUAL_STATES
     explains = _REASON.search(key) and text.lower() not in _SAYS_NOTHING
     made = query.makes and _ID.search(key)
-    if tells or explains or made or query.wants(text):
+    if tells or explains or made or key in query.keys or query.wants(text):
         return 0
     if text.lower() in _SAYS_NOTHING or (len(text) > _VALUE_CHARS and " " in text):
         return 3

@@ -28,6 +28,7 @@ _REFUSED = late_re(r"reject|denied|refus|abort|cancel|declin|block|invalid|not[ 
 _WRITTEN = late_re(
     r"(?:\A|_)(?:applied|saved|replaced|replacements|(?:files|lines)_changed|files_written)\Z|\A[a-z]+Applied\Z"
 )
+_NOTHING = (0, "0")
 _LIST_CHARS = 160
 _MOST_BESIDE = 2 * FEW  # lists of records
 _TABLE_CHARS = 300  # of records that are told all, though later turns use some of them
@@ -67,10 +68,11 @@ def _told(data: Any, query: Query, limit: int, most: int) -> str:
         return line
     data = raised(_unwrapped(data))
     told = ToldValues(data)
-    used = _tell_used(told, data, query.wanted, most)
+    tables = _tell_used(told, data, query.wanted, most)
+    query = query._replace(keys=frozenset(name for table in tables.values() for _, name in table.inner))
     room = min(limit * 4 // 3, told.room(most))
     tell_rest(told, (), data, query, most - told.room(most) + room)
-    for path in dict.fromkeys((*used, *told.tables())):
+    for path in dict.fromkeys((*tables, *told.tables())):
         _tell_figures(told, path, max(most, limit * 2))
     return told.line(most) or shorten(line, limit)
 
@@ -221,10 +223,10 @@ def _ranked(leaves: Sequence[_Leaf], left: Wanted) -> Sequence[tuple[_Leaf, Sequ
     return [(leaf, words) for _, leaf, words in sorted(found, key=lambda each: each[0])]
 
 
-def _tell_used(told: ToldValues, data: Any, wanted: Wanted, most: int) -> Sequence[Path]:
+def _tell_used(told: ToldValues, data: Any, wanted: Wanted, most: int) -> dict[Path, _Table]:
     """Tell what later turns use, what is needed first, and of records that have it what names them.
 
-    Return where these stand.
+    Return these by where they stand.
     """
     tables: dict[Path, _Table] = {}
     for used in sorted(_used_of(data, wanted, most), key=lambda each: not each.needed):
@@ -246,13 +248,14 @@ def _tell_used(told: ToldValues, data: Any, wanted: Wanted, most: int) -> Sequen
                 table.keys[record[used.path[-1]][0]] = None
             elif depth == 2 and isinstance(record[used.path[-2]][1], dict):  # noqa: PLR2004 - of an object in it
                 table.inner[record[used.path[-2]][0], told.items(used.path[:-1])[used.path[-1]][0]] = None
+                _tell_beside(told, used.path, most)
             for at, text in _cells(record, {table.name}):
                 told.add((*used.row, at), text, most)
     _share_keys(told, tables)
     seen: set[str] = set()
     for path, table in sorted(tables.items()):
         _tell_columns(told, path, table, most, seen)
-    return sorted(tables)
+    return dict(sorted(tables.items()))
 
 
 def _share_keys(told: ToldValues, tables: dict[Path, _Table]) -> None:
@@ -309,6 +312,16 @@ def _tell_inner(told: ToldValues, row: Path, table: _Table, most: int) -> None:
             for inner, (name, item) in enumerate(children(value)):
                 if (key, name) in table.inner and (text := cell(item)):
                     told.add((*row, at, inner), text, most)
+                    _tell_beside(told, (*row, at, inner), most)
+
+
+def _tell_beside(told: ToldValues, path: Path, most: int) -> None:
+    """Tell where other objects of a record have nothing under a key that is used of one, as no seats at a price."""
+    name = told.items(path[:-1])[path[-1]][0]
+    for at, (_, value) in enumerate(told.items(path[:-2])):
+        for inner, (key, item) in enumerate(children(value)) if isinstance(value, dict) else ():
+            if key == name and item in _NOTHING:
+                told.add((*path[:-2], at, inner), cell(item), most)
 
 
 def _tell_figures(told: ToldValues, path: Path, most: int) -> None:

@@ -15,7 +15,8 @@ FEW = 4
 """Records that are told all or not at all."""
 
 _MARK_CHARS = 14  # of how many more there are
-_MORE = late_re(r"; … (\d{1,9}) more\Z")
+_MOST_GAPS = 2  # that are marked where they are
+_MORE = late_re(r"; … (\d{1,9}) more(?=[;\])])")
 _FIELD = late_re(r"\w[\w.-]{0,60}=[^\s=]")  # as a record begins
 _CLOSES = {"[": "]", "(": ")"}
 
@@ -179,7 +180,10 @@ def _leaves_out(node: _Node, value: Mapping[str, Any]) -> bool:
 
 
 def _records(node: _Node, value: Any) -> str:
-    """Write items of a list, or records under a name each; keys that all of them have are told of the first."""
+    """Write items of a list, or records under a name each; keys that all of them have are told of the first.
+
+    Of others it is said how many there are: where these stand, or, where they stand in many places, at the end.
+    """
     inside = children(value)
     rows = {
         at: _pairs(told, inside[at][1])
@@ -189,7 +193,9 @@ def _records(node: _Node, value: Any) -> str:
     shared = [key for key in next(iter(rows.values()), {}) if all(key in cells for cells in rows.values())]
     said: list[str] = []
     first = True
+    gaps = _gaps(list(node), len(inside))
     for position, told in node.items():
+        said += _more(gaps.pop(position, 0))
         label, text = inside[position][0], ""
         if position in rows:
             cells = rows[position]
@@ -200,9 +206,19 @@ def _records(node: _Node, value: Any) -> str:
         elif told:
             text = _written(told, inside[position][1])
         said.append(f"{label}={text}" if label and text else label or text)
-    more = len(inside) - len(node)
-    marked = "; ".join([*said, *([f"… {more} more"] if more else [])])
+    marked = "; ".join([*said, *_more(sum(gaps.values()))])
     return f"[{marked}]" if isinstance(value, list) else f"({marked})"
+
+
+def _gaps(told: Sequence[int], size: int) -> dict[int, int]:
+    """Return how many of so many items are left out before which of those that are told, or before their end."""
+    ends = (*told, size)
+    gaps = {at: at - before - 1 for before, at in zip((-1, *told), ends, strict=True) if at - before > 1}
+    return gaps if len(gaps) <= _MOST_GAPS else {size: size - len(told)}
+
+
+def _more(number: int) -> list[str]:
+    return [f"… {number} more"] if number else []
 
 
 def closed(short: str, said: str) -> str:
@@ -235,10 +251,10 @@ def closed(short: str, said: str) -> str:
     more, depth = 0, len(inside)
     for at in range(end, len(said)):
         depth += (said[at] in _CLOSES) - (said[at] in _CLOSES.values())
-        more += depth == 1 and said.startswith("; ", at)
+        if depth == 1 and said.startswith("; ", at):
+            left_out = _MORE.match(said, at)
+            more += int(left_out[1]) if left_out else 1
         if not depth:
-            left_out = _MORE.search(said, 0, at)
-            others = int(left_out[1]) - 1 if left_out else 0
             closing = "".join(map(_CLOSES.__getitem__, reversed(inside[1:])))
-            return f"{short}{closing}; … {more + others} more]" if more else f"{short}{closing}]"
+            return f"{short}{closing}; … {more} more]" if more else f"{short}{closing}]"
     return short

@@ -61,7 +61,7 @@ _ERROR = late_re(
     r"|curl: \(\d{1,3}\) [^\n]{1,300}|(?:Message|Detail|Cause) {0,8}: (?:ERROR|Error|FATAL|Key \()[^\n]{1,300}"
     r"|[│╰└]─?▶? {1,4}Because [^\n]{8,300}"  # uv
     r"|- [EFW]\d{3} [^\n]{1,300}|Your proposed edit has introduced [^\n]{1,200}"
-    r"|(?:Invalid|Unknown|Could not|Cannot|Failed to|No replacement) [^\n]{3,300})",
+    r"|(?:Invalid(?! -W option ignored)|Unknown|Could not|Cannot|Failed to|No replacement) [^\n]{3,300})",
     re.MULTILINE,
 )
 _OF_NPM = late_re(r"^npm (?:ERR!|error) ([^\n]{1,400})", re.MULTILINE)

@@ -9,7 +9,7 @@ from enum import Enum
 
 from msgspec import Struct, field
 
-from trajcompress.facts import brief, facts_in, facts_missing
+from trajcompress.facts import facts_in, facts_missing, in_brief
 from trajcompress.outcomes.text import LEAST_CHARS, harmless, shorten
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.markup import break_markup
@@ -150,20 +150,18 @@ def _render(record: Record, room: float) -> str:
 
 def _needed_lines(record: Record, missing: Sequence[str], room: float) -> list[str]:
     """Write facts with the words they stand in, the most important first; with fewer words where not all fit."""
-    lines: list[str] = []
-    for words in (record.needed.__getitem__, lambda fact: brief(fact, record.needed[fact])):
-        lines, fits = _needed_lines_of(missing, words, room)
-        if fits:
-            break
-    return lines
+    lines, fits = _needed_lines_of(missing, record.needed, room)
+    if fits:
+        return lines
+    return _needed_lines_of(missing, in_brief({fact: record.needed[fact] for fact in missing}), room)[0]
 
 
-def _needed_lines_of(missing: Sequence[str], words: Callable[[str], str], room: float) -> tuple[list[str], bool]:
+def _needed_lines_of(missing: Sequence[str], words: Mapping[str, str], room: float) -> tuple[list[str], bool]:
     """Write facts, several that share their words once, and say whether all of them fit."""
     lines: list[str] = []
     left, fits = list(missing), True
     while left:
-        line = words(left.pop(0))
+        line = words[left.pop(0)]
         if len(line) + 3 > room:
             fits = False
             continue
