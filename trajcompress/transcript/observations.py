@@ -169,11 +169,11 @@ def _marked(turns: tuple[Turn, ...], found: Mapping[int, Acted | None]) -> tuple
 
 def _ran(turn: Turn, acted: Acted | None, answer: Turn) -> tuple[ToolCall, ...]:
     """Return what a turn ran by what answers it: where no action was read in it, none was, whatever code it shows."""
+    if (acted := acted or shown_code(turn.text)) is None:
+        return ()
     text = without_summary(answer.text)
-    if refuses_reply(text[in_observation(text, 0).start :]):
-        return (new_call(_REFUSED, ""),)
-    acted = acted or shown_code(turn.text)
-    return acted.calls if acted else ()
+    refused = refuses_reply(text[in_observation(text, 0).start :])
+    return (new_call(_REFUSED, ""),) if refused else acted.calls
 
 
 def _printed_answers(turns: Sequence[Turn]) -> list[int]:
