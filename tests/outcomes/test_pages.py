@@ -172,3 +172,10 @@ def test_of_a_search_whose_hits_are_json_behind_a_label_the_titles_are_told_and_
 def test_a_line_that_says_that_nothing_was_found_is_no_echo():
     told = read('No results for "old maps"\nTry other words.', action("WebSearch", query="old maps")).said
     assert told == 'No results for "old maps" Try other words.'
+
+
+def test_what_was_clicked_is_no_echo_though_it_was_asked_for():
+    asked = action("browser", task="Please click on 'Dastardly Mash' in the list")
+    assert read("I clicked 'Dastardly Mash'.\nIt was made until 1991.", asked).said.startswith(
+        "I clicked 'Dastardly Mash'."
+    )

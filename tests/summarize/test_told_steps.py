@@ -150,6 +150,16 @@ def test_a_record_that_is_told_in_short_ends_behind_a_whole_value():
     assert "- get_user u_3 → name=Ann Lee 3, …" in steps
 
 
+def test_a_list_that_is_told_in_short_does_not_end_with_how_many_go_before():
+    region = []
+    for n in range(12):
+        bills = [{"number": f"INV-{k}", "due": 990 * (k == 40), "total": 100 + k} for k in range(60)]
+        region += [call(n, "list_bills", of=f"q_{n}"), result(n, json.dumps({"bills": bills}))]
+    steps = [line for line in section(extract(ask(region, budget=360)), "Steps").splitlines() if "→" in line]
+    assert steps
+    assert all("→ [… 40 more; (number=INV-40, due=990" in line for line in steps)
+
+
 @pytest.mark.parametrize(
     ("limit", "told"),
     [

@@ -17,7 +17,7 @@ _PROMPT = late_re(
 _TERMINAL = late_re(r"shell|bash|term|console|command|cmd|exec|run|send|type|key|sql|query", re.IGNORECASE)
 _QUOTES = "'\"`"
 _ENDS_QUOTED = tuple(f"{quote}{sign}" for quote in "\"”'`" for sign in ("", ":", "."))
-_NAMES_ARGUMENT = late_re(r"([^\n\"“”'`\d]{0,60})[\"“'`]([^\n]{3,300})[\"”'`][:.]?")
+_NAMES_ARGUMENT = late_re(r"([^\n\"“”'`\d]{0,60}(?:\bfor|\bof|:) {0,2})[\"“'`]([^\n]{3,300})[\"”'`][:.]?")
 _SAYS_WHAT_CAME = late_re(
     r"\b(?:no|not|none|nothing|zero|without|fail\w*|errors?|cannot|unable|invalid|missing)\b", re.IGNORECASE
 )
@@ -62,6 +62,8 @@ def _repeats_argument(line: str, typed: str) -> bool:
     >>> _repeats_argument('Results for query: "old maps"', "query=old maps, limit=5")
     True
     >>> _repeats_argument('No results for "old maps"', "query=old maps, limit=5")
+    False
+    >>> _repeats_argument("I clicked 'Old maps'.", "query=Old maps")
     False
     """
     named = _NAMES_ARGUMENT.fullmatch(line) if typed and line.endswith(_ENDS_QUOTED) else None

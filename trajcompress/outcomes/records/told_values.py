@@ -193,7 +193,7 @@ def _records(node: _Node, value: Any) -> str:
     shared = [key for key in next(iter(rows.values()), {}) if all(key in cells for cells in rows.values())]
     said: list[str] = []
     first = True
-    gaps = _gaps(list(node), len(inside))
+    gaps = _gaps(list(node), inside)
     for position, told in node.items():
         said += _more(gaps.pop(position, 0))
         label, text = inside[position][0], ""
@@ -210,8 +210,14 @@ def _records(node: _Node, value: Any) -> str:
     return f"[{marked}]" if isinstance(value, list) else f"({marked})"
 
 
-def _gaps(told: Sequence[int], size: int) -> dict[int, int]:
-    """Return how many of so many items are left out before which of those that are told, or before their end."""
+def _gaps(told: Sequence[int], items: Sequence[tuple[str, Any]]) -> dict[int, int]:
+    """Return how many items are left out before which of those that are told, or before their end.
+
+    Of single values it matters little where.
+    """
+    size = len(items)
+    if not any(isinstance(items[at][1], dict | list) for at in told):
+        return {size: size - len(told)}
     ends = (*told, size)
     gaps = {at: at - before - 1 for before, at in zip((-1, *told), ends, strict=True) if at - before > 1}
     return gaps if len(gaps) <= _MOST_GAPS else {size: size - len(told)}

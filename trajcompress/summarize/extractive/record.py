@@ -48,6 +48,7 @@ _CHANGE_LABEL_CHARS = CHANGE_CHARS + 20  # with its marks
 _MOST_STEP_CHARS = 1_400  # where kept turns take so much from a result, or quote it
 _MOST_STEPS = 4_000  # read of a region
 _PARTS = late_re(r"; | … ")
+_LEFT_OUT = late_re(r"[\[(]… \d{1,9} more\Z")
 _AND_SO_ON = "; …"
 _UNREAD = "…"  # what was done, where no call tells it
 
@@ -252,6 +253,8 @@ def _brief(outcome: Outcome, action: Action | None) -> str:
     if is_short and (outcome.failed or not is_edit):
         return said
     first, *others = _PARTS.split(said)
+    while others and _LEFT_OUT.search(first):  # how many go before it says nothing
+        first = said[: said.index(others[0], len(first)) + len(others.pop(0))]
     others = [] if is_edit else others
     end = len(first)
     for other in others:
