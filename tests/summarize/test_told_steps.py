@@ -6,7 +6,6 @@ import json
 from dataclasses import replace
 
 import pytest
-from observing import recorded
 from summed_up import ask, call, result, say, section, words
 from trajectories import read
 
@@ -346,28 +345,3 @@ def test_what_came_of_an_action_that_cannot_be_read_is_a_step_and_no_reply():
     text = extract(ask([*region, say("user", "Go on, please."), say("assistant", "It is all done, I think.")]))
     assert section(text, "Steps").splitlines() == [f"- … → {came}" for _, came in moves]
     assert section(text, "Replies") == '- "It is all done, I think."\n'
-
-
-@pytest.mark.parametrize(
-    ("command", "came", "left"),
-    [
-        ("mkdir lib; move a.json lib/package.json", "", "- lib/package.json"),
-        ("mv ./a.json lib/", "", "- lib/a.json"),
-        ("mkdir -p lib && git mv -f a.json lib", "", "- lib/a.json"),
-        ('Move-Item -Force a.json "lib\\b.json"', "", "- lib/b.json"),
-        ("mv a.json b.json", "mv: cannot stat 'a.json': No such file or directory", "- a.json"),
-        ("mv c.json b.json", "", "- a.json"),
-        ("grep 'mv a.json b.json' x.sh", "", "- a.json"),
-    ],
-)
-def test_a_changed_file_that_is_moved_is_named_as_it_is_called_then(command, came, left):
-    made = [call(1, "write", path="a.json", content="{}"), result(1, "The file a.json has been written.")]
-    text = extract(ask([*made, call(2, "bash", command=command), result(2, came)]))
-    assert section(text, "Files changed") == left
-
-
-def test_a_block_that_is_saved_under_the_name_in_its_first_line_changes_that_file_though_it_fails():
-    block = "I draw it:\n\n```python\n# filename: chart.py\nimport plot\nplot.draw()\n```"
-    failed = "exitcode: 1 (execution failed)\nCode output: Traceback\nImportError: no plot"
-    text = recorded("Draw a chart.", block, failed, "I see, there is no plot.", "Go on.")
-    assert section(text, "Files changed") == "- chart.py"

@@ -1,0 +1,34 @@
+"""Files that were changed are named as they are called in the end, and so are those that a harness saves."""
+
+from __future__ import annotations
+
+import pytest
+from observing import recorded
+from summed_up import ask, call, result, section
+
+from trajcompress.summarize.extractive import extract
+
+
+@pytest.mark.parametrize(
+    ("command", "came", "left"),
+    [
+        ("mkdir lib; move a.json lib/package.json", "", "- lib/package.json"),
+        ("mv ./a.json lib/", "", "- lib/a.json"),
+        ("mkdir -p lib && git mv -f a.json lib", "", "- lib/a.json"),
+        ('Move-Item -Force a.json "lib\\b.json"', "", "- lib/b.json"),
+        ("mv a.json b.json", "mv: cannot stat 'a.json': No such file or directory", "- a.json"),
+        ("mv c.json b.json", "", "- a.json"),
+        ("grep 'mv a.json b.json' x.sh", "", "- a.json"),
+    ],
+)
+def test_a_changed_file_that_is_moved_is_named_as_it_is_called_then(command, came, left):
+    made = [call(1, "write", path="a.json", content="{}"), result(1, "The file a.json has been written.")]
+    text = extract(ask([*made, call(2, "bash", command=command), result(2, came)]))
+    assert section(text, "Files changed") == left
+
+
+def test_a_block_that_is_saved_under_the_name_in_its_first_line_changes_that_file_though_it_fails():
+    block = "I draw it:\n\n```python\n# filename: chart.py\nimport plot\nplot.draw()\n```"
+    failed = "exitcode: 1 (execution failed)\nCode output: Traceback\nImportError: no plot"
+    text = recorded("Draw a chart.", block, failed, "I see, there is no plot.", "Go on.")
+    assert section(text, "Files changed") == "- chart.py"
