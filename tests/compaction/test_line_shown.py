@@ -44,10 +44,10 @@ def test_a_record_whose_status_is_unlike_that_of_the_others_is_told_with_all_it_
     checks = [{"id": n, "check": f"check {n}", "result": "pass"} for n in range(14)]
     checks[9] |= {"result": "FAIL", "detail": "expected 200 got 500 on /login"}
     line = result_line(json.dumps(checks), "run", None)
-    assert "; (9, check 9, FAIL, detail=expected 200 got 500 on /login); … 9 more]" in line
+    assert "; … 5 more; (9, check 9, FAIL, detail=expected 200 got 500 on /login); … 4 more]" in line
     results = [{"id": n, "error": None, "value": n} for n in range(9)]
     line = result_line(json.dumps({"results": [*results, {"id": 9, "error": "disk full", "value": None}]}), "x", None)
-    assert line.startswith("[x → [(id=9, error=disk full); ")
+    assert line.startswith("[x → [… 9 more; (id=9, error=disk full)]; ")
     pods = {f"web-{n}": {"status": "Error" if n == 3 else "Running", "restarts": n} for n in range(9)}
     assert "status=Error" in result_line(json.dumps({"pods": pods}), "pods", None)
 

@@ -6,6 +6,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from pruning import (
     ASK,
     END,
@@ -202,7 +203,8 @@ def test_results_in_every_dialect(name):
     before = read([ask, message, end]).turns
     after = prune(before, prune_steps(ResultLines(before, Region(1, 2)))).turns
     assert [len(text) <= LINE_CHARS for text in result_texts(after[1])] == [True] * len(before[1].answers)
-    assert shape(after) == shape(before)
+    cleared = [replace(turn, images=0) for turn in before]  # what a result shows goes with what it says
+    assert shape(after) == shape(cleared)
     assert words(after[1]) == words(before[1])
     assert after[1].raw.keys() == message.keys()
     assert after[1] == read_turn(

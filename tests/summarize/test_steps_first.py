@@ -117,7 +117,7 @@ def test_what_was_refused_or_failed_is_told_before_what_went_well():
             result(n, "File created"),
         ]
     steps = section(extract(ask(region, budget=260)), "Steps")
-    assert "- ExitPlanMode Write all of the pages → The user doesn't want to proceed with this tool use." in steps
+    assert "- ExitPlanMode Write all of the pages → rejected by the user" in steps
     assert "→ mkdir: cannot create directory 'site': File exists" in steps
     assert " × Write" in steps
 

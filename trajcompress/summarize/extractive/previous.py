@@ -32,7 +32,7 @@ _COUNT = late_re(r"\d{1,6}(?= × | more)")
 _TOOL = late_re(r"(\d{1,6}) × ([^,\n]{1,80})")
 _FILE = late_re(r"(\S{1,300})(?: \((\d{1,6}) times\))?")
 _NOTE = late_re(r"(?:also )?needed later: ", re.IGNORECASE)  # as earlier versions wrote it
-_LINE_CHARS, _SHORT_CHARS = 620, 120
+_REQUEST_CHARS, _LINE_CHARS, _SHORT_CHARS = 1_300, 620, 120
 
 
 def _read_as(line: str) -> str:
@@ -70,7 +70,8 @@ def carry_over(previous: str, lines: Sequence[Line]) -> list[Line]:
         if not said or skipped or _NOTE.match(said) or _read_as(said) in known or (file and file[1] in files):
             continue
         known.add(_read_as(said))
-        forms = tuple(dict.fromkeys((shorten(said, _LINE_CHARS), shorten(said, _SHORT_CHARS))))
+        limits = (_REQUEST_CHARS, _LINE_CHARS, _SHORT_CHARS)[section is not Section.REQUESTS :]
+        forms = tuple(dict.fromkeys(shorten(said, limit) for limit in limits))
         carried.append(Line(section, 0, _SCORES.get(section, _SCORE), forms))
     for place, line in enumerate(carried):
         line.order = place - len(carried) - 1.0
