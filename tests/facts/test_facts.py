@@ -42,6 +42,13 @@ def test_what_only_the_region_tells_and_the_rest_uses_is_needed(fact):
     assert needed([result("nothing here")], [say("assistant", f"So I take {fact}.")]) == ()
 
 
+@pytest.mark.parametrize("used", ["repos/o/r/comments/2778466000/replies", "https://a.org/comments/2778466000?x=1"])
+def test_an_id_that_is_part_of_a_path_later_is_needed(used):
+    region = [result('{"id": 2778466000, "body": "Rename it."}')]
+    assert needed(region, [call("bash", command=f"gh api {used}")]) == ("2778466000",)
+    assert needed([result("see a/b/42/c")], [call("bash", command="ls a/x/42/y")]) == ()
+
+
 def test_what_the_head_says_too_is_not_needed():
     tail = [say("assistant", "I open src/app/main.py for ORD-123.")]
     head = (*HEAD, say("user", "The order is ORD-123."))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 from told import read
 
-from trajcompress.outcomes.action.actions import describe
+from trajcompress.outcomes.action.actions import Action, describe
 from trajcompress.outcomes.reports.errors import errors
 from trajcompress.outcomes.steps import action_of
 from trajcompress.transcript.trajectory import ToolCall, Turn
@@ -133,3 +134,24 @@ def test_a_traceback_that_a_harness_heads_otherwise_is_told_by_what_was_raised()
         assert (told.said, told.failed) == (f"{said} (<python-input>:2)", True)
     assert read(f"{frames}{raised}").said == said  # without the head that was cut off
     assert not read("Traceback: see the log\nall went well").failed
+
+
+PARSED = "At line:1 char:28\n+ cd shop && dir\n+         ~~\nThe token '&&' is not a valid statement separator.\n"
+NOT_FOUND = (
+    "Get-Content : Cannot find path 'C:\\shop\\a.txt' because it does not\nexist.\n"
+    "At C:\\shop\\run.ps1:3 char:1\n+ Get-Content a.txt\n+ ~~~~~~~~~~~~~~~~~\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("printed", "message"),
+    [
+        (PARSED, "The token '&&' is not a valid statement separator."),
+        (NOT_FOUND, "Get-Content : Cannot find path 'C:\\shop\\a.txt' because it does not exist."),
+    ],
+)
+def test_of_an_error_of_powershell_its_message_is_told(printed, message):
+    behind = "    + CategoryInfo          : ParserError: (:) [], Exception\n    + FullyQualifiedErrorId : Invalid\n"
+    told = read(f"Starting\n\n{printed}{behind}", Action("bash", "run", "run"))
+    assert told.failed
+    assert told.said.startswith(message)

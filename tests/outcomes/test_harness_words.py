@@ -8,9 +8,12 @@ import pytest
 from summed_up import ask
 from told import ran, read, said
 
+from trajcompress.compaction.text.line import bare_line, is_line, result_line
 from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
 from trajcompress.outcomes.action.actions import Action
+from trajcompress.outcomes.asked import Asked
+from trajcompress.outcomes.outcome import Reading
 from trajcompress.outcomes.steps import action_of, calls_of, label_of
 from trajcompress.summarize.extractive import extract
 from trajcompress.transcript.text_protocols.actions import find_actions
@@ -128,6 +131,14 @@ def test_a_nag_that_no_action_asked_for_is_no_reply():
     summary = extract(ask(row[1:], 2_000))
     assert "Please continue" not in summary
     assert "ls src" in summary
+
+
+def test_a_refusal_of_a_reply_is_not_named_as_the_result_of_a_tool():
+    refused = "[ERROR] You did not use a tool in your previous response! Please retry with a tool use.\n\n# Reminder"
+    reading = Reading(refused + "\nTools are called by tags." * 9, Asked(None))
+    for line in (result_line(reading, None), bare_line(reading, None)):
+        assert line.startswith("[reply refused → [ERROR] You did not use a tool in your previous")
+        assert is_line(line)
 
 
 def test_elements_in_an_elements_tag_are_arguments():

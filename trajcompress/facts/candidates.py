@@ -11,6 +11,7 @@ FACT_CHARS = 100
 _MIN_CHARS = 3
 _BLOB_CHARS = 44  # a git hash has 40
 _VALUE_CHARS = 60
+_ID_CHARS, _MOST_ID_CHARS = 6, 18
 
 _URL = late_re(r"https?://[\w.~:/?#@!$&*+,;=%-]{3,200}", re.ASCII)
 _TOKEN = late_re(  # not the 123 of 1,123
@@ -97,7 +98,7 @@ def candidates(text: str) -> dict[str, None]:
     for match in _URL.finditer(text) if "://" in text else ():
         url = match[0].rstrip(".,;:!?*)")
         page = url.partition("?")[0]
-        said.update(dict.fromkeys((url, page, "/".join(page.split("/")[:3]))))  # the page and the host too
+        said.update(dict.fromkeys((url, page, "/".join(page.split("/")[:3]), *_ids_in(page))))  # page and host too
     rest = _URL.sub(" ", text) if said else text
     has_figures = _FIGURE_SIGN.search(rest) is not None
     for match in _FIGURE.finditer(rest) if has_figures else ():
@@ -167,12 +168,19 @@ def _by_kind(token: str, kind: str | None) -> tuple[str, ...]:
         return () if _ROUND.fullmatch(token) else (token,)
     if kind == "decimal":
         return (token,) if len(token) > _MIN_CHARS else ()
-    if kind in {"email", "flag", "date"} or _is_path(token):
+    if kind in {"email", "flag", "date"}:
         return (token,)
+    if _is_path(token):
+        return (token, *_ids_in(token))
     parts = tuple(filter(_is_identifier, _PUNCTUATION.split(token)))
     if not _NAME.fullmatch(token) or _SENTENCE_END.fullmatch(token):
         return parts
     return () if token.partition(".")[0] in _LIBRARIES else (token, *parts)
+
+
+def _ids_in(path: str) -> list[str]:
+    """Return the long numbers that are parts of a path: results have them alone, as ids."""
+    return [part for part in path.split("/") if _ID_CHARS <= len(part) <= _MOST_ID_CHARS and part.isdecimal()]
 
 
 def _bare(token: str) -> str:

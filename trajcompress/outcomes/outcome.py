@@ -107,6 +107,11 @@ class Reading:
         return Outcome(whole_sentences(self._nag, most or limit) or shorten(self._nag, limit), failed=True)
 
     @property
+    def refuses_reply(self) -> bool:
+        """Whether a harness says that it read no action in the turn before."""
+        return bool(self._nag)
+
+    @property
     def is_data(self) -> bool:
         """Whether it is JSON, maybe with its end cut off."""
         return self._data is not None

@@ -45,7 +45,9 @@ _DEMONSTRATION = late_re(
 )
 _MANUAL = late_re(r"\b(?:api (?:manual|reference|documentation)|documentation of|manual\b)", re.IGNORECASE)
 _OF_PEOPLE = frozenset({"user", "tool"})  # the roles of turns in which a person may speak
-_REFUSED = "reply refused"  # what is told of a turn in which a harness read no action
+REFUSED_REPLY = "reply refused"
+"""What is told of a turn in which a harness read no action."""
+
 _EXAMPLE_CHARS = 400
 _FENCE = late_re(r"\n[ \t]{0,4}(?:[-=*#~_]{3,}[^\n]{0,60}|</?\w[\w -]{0,40}>)[ \t]{0,9}(?=\s|\Z)")
 _FRAME_CHARS = 1_000  # between the heading and what is shown
@@ -173,7 +175,7 @@ def _ran(turn: Turn, acted: Acted | None, answer: Turn) -> tuple[ToolCall, ...]:
         return ()
     text = without_summary(answer.text)
     refused = refuses_reply(text[in_observation(text, 0).start :])
-    return (new_call(_REFUSED, ""),) if refused else acted.calls
+    return (new_call(REFUSED_REPLY, ""),) if refused else acted.calls
 
 
 def _printed_answers(turns: Sequence[Turn]) -> list[int]:

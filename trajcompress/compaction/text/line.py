@@ -16,10 +16,12 @@ from trajcompress.outcomes.steps import label_of, without_folders
 from trajcompress.outcomes.text import harmless, one_line, shorten
 from trajcompress.redact import redact
 from trajcompress.transcript.notes import without_notes
+from trajcompress.transcript.observations import REFUSED_REPLY
 from trajcompress.transcript.summary_marks import is_cleared_line
 
 FAILS = "fails as before"
 _SAME = "the same result as"
+_RESULT = "tool result"  # of a call that is not known
 _CUT = " …]"  # ends a line that does not say how much there was
 
 LINE_CHARS = 260
@@ -77,7 +79,7 @@ def result_line(
     size = _size(whole or result.text, briefly=shortest and bool(said))
     ends = f"{SAYS}{said.rstrip(';')}; {size}]" if said else f": {size}]"
     room = max(LINE_CHARS - len(ends) - 1, LABEL_CHARS)
-    return f"[{_label(action, name, min(room, label_chars))}{ends}"
+    return f"[{_label(action, name, min(room, label_chars), _unnamed(result))}{ends}"
 
 
 def bare_line(result: Reading, name: str | None, clean: Clean = without_secrets, *, whole: str | None = None) -> str:
@@ -92,7 +94,7 @@ def bare_line(result: Reading, name: str | None, clean: Clean = without_secrets,
     said = _plain(without_folders(outcome.said, action), most, clean)
     said += _with(needed, said)
     ends = f"{SAYS}{said.rstrip('; …')}{_CUT}" if said else f": {_size(whole or result.text)}]"
-    return f"[{_label(action, name, _BARE_LABEL_CHARS)}{ends}"
+    return f"[{_label(action, name, _BARE_LABEL_CHARS, _unnamed(result))}{ends}"
 
 
 def bare_repeat(line: str) -> str:
@@ -149,8 +151,12 @@ def is_line(text: str) -> bool:
     return is_cleared_line(text)
 
 
-def _label(action: Action | None, name: str | None, limit: int) -> str:
-    """Name an observation by its call, else by the tool that the row names, else not at all.
+def _unnamed(result: Reading) -> str:
+    return REFUSED_REPLY if result.refuses_reply else _RESULT
+
+
+def _label(action: Action | None, name: str | None, limit: int, unnamed: str = _RESULT) -> str:
+    """Name an observation by its call, else by the tool that the row names, else as what is ``unnamed``.
 
     Where a file is, and what an edit brings in, stands in the turn of the call, which stays. Its secrets went before
     it was described: half a call may look as if it had one.
@@ -158,7 +164,7 @@ def _label(action: Action | None, name: str | None, limit: int) -> str:
     action = replace(action, change="") if action and action.change else action
     label = label_of(action, name or "", limit)
     label = without_folders(label, action) if len(label) > LABEL_CHARS else label
-    return _plain(label, limit, str) or "tool result"
+    return _plain(label, limit, str) or unnamed
 
 
 def _plain(text: str, limit: int, clean: Clean) -> str:

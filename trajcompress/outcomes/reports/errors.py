@@ -69,6 +69,9 @@ _NPM_ASIDE = late_re(
     r"code |errno |syscall |path |While resolving|Found: |A complete log|node_modules/", re.IGNORECASE
 )
 _LEAST_NPM = 3
+_OF_POWERSHELL = "\n    + CategoryInfo "
+_AT_CHAR = late_re(r"At [^\n]{1,400} char:\d{1,7}\s*\Z")
+_MESSAGE_CHARS = 2_000
 _WENT_WRONG = late_re(
     r"\* What went wrong:\n([^\n]{1,300}(?:\n[ \t]{0,12}>? {0,4}[^\n*]{1,300}|\n){0,6})"
 )  # Gradle's
@@ -131,8 +134,8 @@ _MOST_MARKED, _LINES_BEFORE = 3, 2
 
 def errors(text: str) -> list[str]:
     """Find the last few error lines, verbatim, each with file and line where a traceback leads to it."""
-    if text.count("npm ERR! ") + text.count("npm error ") >= _LEAST_NPM:
-        return _errors_of_npm(text)
+    if own := _in_own_form(text):
+        return own
     found: dict[str, int] = {}  # where they stand
     if holds_any(text, _HINTS):
         for match in _ERROR.finditer(text):
@@ -155,6 +158,13 @@ def errors(text: str) -> list[str]:
         said = [error for error in said if not error.startswith("CONFLICT (")]
         said.append(shorten(f"{len(files)} × CONFLICT: {'; '.join(map(one_line, files))}", ERROR_CHARS))
     return said[-_MAX_ERRORS:]
+
+
+def _in_own_form(text: str) -> list[str]:
+    """Return the errors of programs whose form nothing else has; nothing of others."""
+    if text.count("npm ERR! ") + text.count("npm error ") >= _LEAST_NPM:
+        return _errors_of_npm(text)
+    return [message] if _OF_POWERSHELL in text and (message := _error_of_powershell(text)) else []
 
 
 def crash_of(text: str) -> str:
@@ -190,6 +200,19 @@ def _errors_of_npm(text: str) -> list[str]:
     own = [line for line in dict.fromkeys(said) if line and not _NPM_ASIDE.match(line)]
     asked = [f"{line} {after}" for line, after in pairwise(own) if line.endswith(":")]
     return [shorten(line, ERROR_CHARS) for line in (*asked[:1], *own[:1])]
+
+
+def _error_of_powershell(text: str) -> str:
+    """Return the message of the first error that PowerShell prints, before or behind the line of code it is of."""
+    end = text.index(_OF_POWERSHELL)
+    said: list[str] = []
+    for line in reversed(text[max(end - _MESSAGE_CHARS, 0) : end].split("\n")):
+        if not line.strip() or line.startswith("+ ") or _AT_CHAR.match(line):
+            if said:
+                break
+        else:
+            said.insert(0, line)
+    return shorten(one_line(" ".join(said)), ERROR_CHARS)
 
 
 def _without_links(text: str, found: Mapping[str, int]) -> list[str]:
