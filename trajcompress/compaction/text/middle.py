@@ -49,8 +49,8 @@ def cut_text(text: str, limit: int, keep: Wanted = MappingProxyType({})) -> str:
 
     The lines and sentences of it that tell most of what is to be kept stay where they stand.
 
-    >>> cut_text("a" * 200 + "b" * 200, 100)[20:60]
-    'aaaaaa\n[… 348 characters elided …]\nbbbbb'
+    >>> cut_text("one line\n" * 40 + "the end", 100)
+    'one line\none line\none line\n[… 316 characters elided …]\none line\none line\nthe end'
     """
     limit = max(limit, LEAST_CHARS)
     if len(text) <= limit:

@@ -36,7 +36,7 @@ def cut_command(text: str, limit: int) -> str:
     """Cut a command to about ``limit`` characters.
 
     >>> cut_command('grep -n "alpha|beta|gamma|delta" -ri src/*.py setup.cfg 2>/dev/null | head -50', 52)
-    'grep -n "alpha|beta|gamma|…" -ri src/*.py setup.cfg …'
+    'grep -n "alpha|beta|gamma|…" -… setup.cfg …'
     """
     if len(text) <= limit:
         return text
