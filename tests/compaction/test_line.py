@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
 import json
-import weakref
 
 import pytest
 from hypothesis import example, given, settings
@@ -16,7 +14,6 @@ from trajectories import read, result
 from trajcompress.compaction.text import ResultLines, prune, prune_steps
 from trajcompress.compaction.text.line import LINE_CHARS, bare_repeat, is_line
 from trajcompress.facts import facts_kept
-from trajcompress.facts.ledger import FactLedger
 from trajcompress.facts.taken import STRONG
 from trajcompress.formats.rewrite import result_texts
 from trajcompress.outcomes.asked import FAILED_CHARS
@@ -335,17 +332,3 @@ def test_what_page_after_page_begins_with_tells_nothing_of_one():
     lines = lines_of(*[(call("browse", page=str(n)), page) for n, page in enumerate(pages)])
     assert lines[0].startswith("[browse 0 → Oslo opened in 1900; 11 lines")
     assert lines[3].startswith("[browse 3 → Cairo opened in 1930; 11 lines")
-
-
-@pytest.mark.parametrize("shown", [LISTING, "\n".join(f"{n:6}\tdef handle_{n}(event):" for n in range(1, 40))])
-def test_nothing_that_was_read_of_a_row_waits_for_the_collector(shown: str):
-    turns = read([ASK, call(path="a.py"), result("a", shown), END]).turns
-    ledger = FactLedger(turns)
-    read_of_it = weakref.ref(ledger)
-    gc.disable()
-    try:
-        assert prune(turns, prune_steps(ResultLines(turns, Region(1, 3), ledger=ledger))).changed
-        del ledger
-        assert read_of_it() is None
-    finally:
-        gc.enable()

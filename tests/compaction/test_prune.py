@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import gc
 import json
 import re
+import weakref
 
 import pytest
 from hypothesis import given
@@ -26,6 +28,7 @@ from trajcompress.compaction.region import Protection, lay_out
 from trajcompress.compaction.text import ResultLines, prune, prune_steps
 from trajcompress.compaction.text.line import LINE_CHARS
 from trajcompress.compaction.text.result_lines import LONG_CHARS
+from trajcompress.facts.ledger import FactLedger
 from trajcompress.formats.rewrite import result_texts
 from trajcompress.formats.turns import read_turn
 from trajcompress.tokens.counter import turn_text
@@ -254,3 +257,17 @@ def test_real_rows_keep_their_outline(rows_folder):
         after = prune(turns, prune_steps(ResultLines(turns, middle))).turns
         assert_kept(turns, after)
         assert list(prune_steps(ResultLines(after, middle))) == []
+
+
+@pytest.mark.parametrize("shown", [LISTING, "\n".join(f"{n:6}\tdef handle_{n}(event):" for n in range(1, 40))])
+def test_nothing_that_was_read_of_a_row_waits_for_the_collector(shown: str):
+    turns = read([ASK, call(path="a.py"), result("a", shown), END]).turns
+    ledger = FactLedger(turns)
+    read_of_it = weakref.ref(ledger)
+    gc.disable()
+    try:
+        assert prune(turns, prune_steps(ResultLines(turns, Region(1, 3), ledger=ledger))).changed
+        del ledger
+        assert read_of_it() is None
+    finally:
+        gc.enable()

@@ -22,7 +22,7 @@ PAYLOAD_PLACEHOLDER = "<payload>"
 """Stands for bytes, or text in base64, in what is written of a part that nobody knows."""
 
 _PAYLOAD = late_re(r"(?:data:[\w/+.-]+;base64,)?[A-Za-z0-9+/_-]{256,}={0,2}")
-_IMAGE_TYPES = frozenset({"image", "image_url", "input_image"})
+IMAGE_TYPES = frozenset({"image", "image_url", "input_image"})
 TEXT_TYPES = frozenset({"text", "input_text", "output_text", "refusal"})
 _REASONING_TYPES = frozenset({"thinking", "reasoning", "redacted_thinking", "reasoningContent"})
 _CACHE_POINT = "cachePoint"
@@ -97,7 +97,7 @@ def _read_part(part: dict[str, Any], content: Content) -> None:
     inner: dict[str, Any] = value if isinstance(value, dict) else part
     if kind in TEXT_TYPES:
         _read(first_filled(part, "text", "value", "refusal", "content"), content)
-    elif kind in _IMAGE_TYPES:
+    elif kind in IMAGE_TYPES:
         content.images += 1
     elif kind in _REASONING_TYPES:
         content.reasoning.append(_first_text(inner))

@@ -12,6 +12,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from trajcompress.formats.content import IMAGE_TYPES
 from trajcompress.formats.turns import keys_of
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.trajectory import Turn
@@ -25,7 +26,6 @@ MARKS = tuple(f"<{kind}>" for kind in MEDIA.values())
 IMAGE_MARK = MARKS[0]
 
 _MARK = late_re(rf"<({'|'.join(MEDIA.values())})>")
-_IMAGE_TYPES = frozenset({"image", "image_url", "input_image"})
 _CONTEXT_CHARS = 12  # behind a mark, by which it is known again in a text that was cut
 
 
@@ -110,18 +110,23 @@ def _text_of(part: Any) -> str:
 
 def text_with_marks(parts: Sequence[Any]) -> str | None:
     """Return parts as one text with a mark for each image; None where they are not texts and images, some of each."""
-    said = ""
-    after_text = False
-    kinds = set()
-    for part in parts:
+    marks = [IMAGE_MARK if isinstance(part, dict) and part.get("type") in IMAGE_TYPES else "" for part in parts]
+    if all(marks) or not any(marks):
+        return None
+    is_told = any(IMAGE_MARK in _text_of(part) for part, mark in zip(parts, marks, strict=True) if not mark)
+    return None if is_told else in_one_text(parts, marks)
+
+
+def in_one_text(parts: Sequence[Any], marks: Sequence[str]) -> str | None:
+    """Return parts as one text, each with a mark as that; None where one without a mark is no text."""
+    said, after_text = "", False
+    for part, mark in zip(parts, marks, strict=True):
         text = part if isinstance(part, str) else part.get("text") if isinstance(part, dict) else None
-        is_image = isinstance(part, dict) and part.get("type") in _IMAGE_TYPES
-        if not is_image and (not isinstance(text, str) or IMAGE_MARK in text):
+        if not mark and not isinstance(text, str):
             return None
-        kinds.add(is_image)
-        said += IMAGE_MARK if is_image else f"\n{text}" if after_text else str(text)
-        after_text = not is_image
-    return said if len(kinds) > 1 else None
+        said += mark or (f"\n{text}" if after_text else str(text))
+        after_text = not mark
+    return said
 
 
 def marks_left(before: str, after: str) -> Iterator[int]:

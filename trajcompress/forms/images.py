@@ -11,14 +11,14 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from trajcompress.formats.media import MEDIA, is_bare, marks_of, paired
+from trajcompress.formats.content import IMAGE_TYPES
+from trajcompress.formats.media import IMAGE_MARK, MEDIA, in_one_text, is_bare, marks_of, paired
 from trajcompress.formats.turns import keys_of
 from trajcompress.forms.form import Draft, UnfitError
 from trajcompress.transcript.trajectory import Turn
 from trajcompress.wording import counted
 
 COLUMN = "images"
-_MARK = "<image>"
 _BARE = {"type": "image"}
 _HOLD = ("image", "image_url", "url", "path", "base64")
 """Keys under which a part may have its image: itself, where it lies, or as base64."""
@@ -114,12 +114,12 @@ def _parts(content: Any, *, marked: bool) -> Iterator[Any]:
         text = part if isinstance(part, str) else part.get("text") if isinstance(part, dict) else None
         if is_bare(part, "image"):
             yield _BARE
-        elif isinstance(part, dict) and part.get("type") in {"image", "image_url", "input_image"}:
+        elif isinstance(part, dict) and part.get("type") in IMAGE_TYPES:
             yield {**_BARE, "image": _own(part)}
         elif not isinstance(text, str):
             yield from () if part is None else (part,)
         else:
-            first, *pieces = text.split(_MARK) if marked else [text]
+            first, *pieces = text.split(IMAGE_MARK) if marked else [text]
             yield from ({"type": "text", "text": first},) if first or not pieces else ()
             for piece in pieces:
                 yield _BARE
@@ -151,15 +151,10 @@ def _as_text(image: Any) -> str:
 def _with_marks(turn: Turn, kinds: Sequence[str]) -> Turn:
     key = keys_of(turn.raw).content
     content = turn.raw.get(key)
-    if not isinstance(content, list) or not any(is_bare(part, kind) for part in content for kind in kinds):
+    parts = content if isinstance(content, list) else []
+    marks = [next((f"<{kind}>" for kind in kinds if is_bare(part, kind)), "") for part in parts]
+    if (
+        not any(marks) or (said := in_one_text(parts, marks)) is None
+    ):  # what has no form in text whoever writes it says
         return turn
-    said = ""
-    after_text = False
-    for part in content:
-        kind = next((kind for kind in kinds if is_bare(part, kind)), None)
-        text = part if isinstance(part, str) else part.get("text") if isinstance(part, dict) else None
-        if kind is None and not isinstance(text, str):
-            return turn  # what it is besides has no form in text, as who writes it says
-        said += f"<{kind}>" if kind else f"\n{text}" if after_text else str(text)
-        after_text = kind is None
     return replace(turn, text=said, raw={**turn.raw, key: said}, images=0)

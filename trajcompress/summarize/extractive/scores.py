@@ -92,10 +92,9 @@ def scores(told: Sequence[Told], turns: int) -> Iterator[tuple[float, float, boo
         score += turned.get(place, 0.0)
         if outcome is not None:
             score += _FAILED * outcome.failed + _TESTED * outcome.tests
-        refused = each.is_refused and not again[_came(each)]
-        if refused or (
-            outcome and outcome.failed and not again[_came(each)]
-        ):  # left out it passes for having gone well
+        ends_so = not again[_came(each)]
+        refused = each.is_refused and ends_so
+        if refused or (ends_so and outcome and outcome.failed):  # left out it passes for having gone well
             score = max(score, _LEAST_REFUSED if refused else _LEAST_FAILED)
         is_first = place in turned or place in ends or refused
         yield score, score + _NEEDED * each.uses + _QUOTED * each.quotes, is_first
