@@ -282,6 +282,9 @@ def test_what_only_a_call_gives_is_not_told_as_if_it_came_of_one():
     wrote = Turn("assistant", "I write it.", {}, calls=(ToolCall("c", "write", json.dumps({"content": script})),))
     words = words_around(["out/report.txt"], [wrote, result("ok")])["out/report.txt"]
     assert words == 'in a call: print("Created: out/report.txt")'
+    given = {"note": "a\nb", "keep": True, "limit": 4512}
+    asked = Turn("assistant", "", {}, calls=(ToolCall("c", "list", json.dumps(given)),))
+    assert words_around(["4512"], [asked])["4512"] == "in a call: limit = 4512"
     printed = words_around(["out/report.txt"], [wrote, result("Created: out/report.txt")])["out/report.txt"]
     assert printed == "Created: out/report.txt"
 

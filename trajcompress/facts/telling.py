@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
@@ -219,7 +220,8 @@ def _passed(arguments: str) -> str:
     with suppress(ValueError):
         data = parse_json(arguments, strict=False)
         if isinstance(data, dict) and not any(isinstance(value, dict | list) for value in data.values()):
-            return "\n".join(f"{key} = {value}" for key, value in data.items())
+            texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in data.items()}
+            return "\n".join(f"{key} = {text}" for key, text in texts.items())
     return given
 
 
