@@ -102,11 +102,11 @@ def test_a_block_is_whole_from_its_short_first_line_on_and_the_place_that_has_al
 def test_a_line_that_gets_shorter_keeps_blocks_that_are_no_longer_than_it_may_be():
     short, long = "\n".join(CODE[60:63]), "\n".join(CODE[60:123])
     text = "\n".join(CODE)
-    assert short in excerpt(text, text, {short: 9.0}, (), most=800, ends=0)
-    assert excerpt(text, text, {long: 9.0}, (), most=800, ends=0) == ""
-    assert long in excerpt(text, text, {long: 9.0}, ())
+    assert short in excerpt(text, {short: 9.0}, (), most=800, ends=0)
+    assert excerpt(text, {long: 9.0}, (), most=800, ends=0) == ""
+    assert long in excerpt(text, {long: 9.0}, ())
     many = {"\n".join(CODE[at : at + 3]): 9.0 for at in range(60, 120, 4)}
-    cut = excerpt(text, text, many, (), most=800, ends=0)
+    cut = excerpt(text, many, (), most=800, ends=0)
     assert [block in cut for block in many] == [True] * 5 + [False] * 10
 
 

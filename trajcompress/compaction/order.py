@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import accumulate
 
 from msgspec import Struct
 
 from trajcompress.compaction.policy import Policy
-from trajcompress.compaction.region import last_request
+from trajcompress.compaction.region import Keep, Plan, last_request, plan_region
 from trajcompress.compaction.state import State
 from trajcompress.transcript.observations import is_request
 
 _SHARE = 4  # the last observations stay whole as far as they take no more than the target divided by this
 _LONG_SHARE = 2  # a request that takes more than the target divided by this is long: most of it was pasted
 _LEAST_LINE = 14  # tokens, with what a template puts around a turn
+_LINE = 30  # tokens; most of the shortest lines have more
+_MAY_STAY = 0.1  # of a region that is planned, and two of its turns: its first ones
 
 
 class Recent(Struct, frozen=True):
@@ -50,6 +52,47 @@ def stays_over(state: State, policy: Policy) -> bool:
     turns = zip(state.turns, state.sizes, strict=True)
     old = (size for at, (turn, size) in enumerate(turns) if (turn.answers or turn.example) and at not in latest)
     return state.tokens - sum(max(size - _LEAST_LINE, 0) for size in old) > policy.target_max_tokens
+
+
+def summarised_anyway(state: State, policy: Policy, parting: Collection[int] = ()) -> frozenset[int]:
+    """Return the observations amid what a summary has to take, however little is left of all others.
+
+    What is made of these nobody would see, as summaries tell of the turns as they were read. It is estimated with
+    short lines: where a summary takes fewer after all they are in the row as they are, and it takes more.
+
+    Args:
+        state: the row, before old observations of it are cleared.
+        policy: the budget, and the size of a summary.
+        parting: before which turns the row is not cut, as for a plan.
+    """
+    if state.previous is not None or not stays_over(state, policy):
+        return frozenset()
+    latest = recent_observations(state, policy).latest
+    plan = _plan_with_lines(state, policy, latest, parting)
+    if isinstance(plan, Keep) or plan.region.end == state.layout.middle.end:  # those may have to be truncated, too
+        plan = _plan_with_lines(state, policy, frozenset(), parting)
+    if isinstance(plan, Keep):
+        return frozenset()
+    start, end = plan.region.start, plan.region.end
+    sizes = _with_lines(state, latest)[start:end]
+    may_stay = _MAY_STAY * plan.tokens + 2 * max(sizes)
+    gone = (at for at, held in zip(range(start, end), accumulate(sizes), strict=True) if held > may_stay)
+    return frozenset(at for at in gone if state.turns[at].answers or state.turns[at].example)
+
+
+def _plan_with_lines(state: State, policy: Policy, whole: Collection[int], parting: Collection[int]) -> Plan:
+    sizes = _with_lines(state, whole)
+    excess = state.tokens - sum(state.sizes) + sum(sizes) - policy.target_max_tokens
+    return plan_region(sizes, state.layout, excess, policy.summary_size, parting=parting)
+
+
+def _with_lines(state: State, whole: Collection[int]) -> list[int]:
+    """Estimate the sizes of turns with a line in the place of each observation that does not stay whole."""
+    turns = zip(state.turns, state.sizes, strict=True)
+    return [
+        min(size, _LINE) if (turn.answers or turn.example) and at not in whole else size
+        for at, (turn, size) in enumerate(turns)
+    ]
 
 
 def truncation_order(state: State, policy: Policy, *, with_last: bool = True) -> Sequence[int]:

@@ -30,7 +30,9 @@ def shortest(state: State, policy: Policy) -> State:
 
 def truncated(state: State, indexes: Iterable[int]) -> State:
     """Return the state with the observations of such turns as short as truncation can make them."""
-    return state.estimate(elide_results(state.turns, indexes, _EVERYTHING, state.count_text))
+    return state.estimate(
+        elide_results(state.turns, indexes, _EVERYTHING, state.count_text, clean=state.takes_secrets_out)
+    )
 
 
 def part_over(state: State, policy: Policy) -> Part | None:

@@ -10,12 +10,12 @@ from msgspec import structs
 
 from trajcompress.compaction.previous_summary import PreviousSummary
 from trajcompress.compaction.region import Layout
-from trajcompress.compaction.text.line import Clean, without_secrets
 from trajcompress.compaction.text.result_lines import ResultLines
 from trajcompress.events import Emit, nobody
 from trajcompress.facts.count import NO_FACTS, FactCount
 from trajcompress.facts.ledger import FactLedger
 from trajcompress.formats.media import MARKS
+from trajcompress.redact import Clean, without_secrets
 from trajcompress.redact.turns import CleanRow
 from trajcompress.tokens.counter import Count, Known, TokenCounter
 from trajcompress.transcript.trajectory import Region, Trajectory, Turn

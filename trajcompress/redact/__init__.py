@@ -14,11 +14,12 @@ from __future__ import annotations
 
 from trajcompress.redact.known import NONE_KNOWN, Known
 from trajcompress.redact.row import redact_turns
-from trajcompress.redact.text import Redacted, redact, redact_all
+from trajcompress.redact.text import Clean, Redacted, redact, redact_all, without_secrets
 from trajcompress.redact.tree import RedactedRow, RedactedValue, redact_row, redact_value
 
 __all__ = [
     "NONE_KNOWN",
+    "Clean",
     "Known",
     "Redacted",
     "RedactedRow",
@@ -28,4 +29,5 @@ __all__ = [
     "redact_row",
     "redact_turns",
     "redact_value",
+    "without_secrets",
 ]

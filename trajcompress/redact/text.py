@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from sys import maxsize
+from typing import TypeAlias
 
 from trajcompress.redact.known import NONE_KNOWN, Known
 from trajcompress.redact.rules.calls import call_spans
@@ -70,6 +71,15 @@ def redact(text: str, known: Known = NONE_KNOWN) -> Redacted:
     """
     places = find_places(text)
     return Redacted(text) if places is None and not known else judge(text, places, known)
+
+
+def without_secrets(text: str) -> str:
+    """Return a text without its secrets: half of one is not known for one, so they go before the text is cut."""
+    return redact(text).text
+
+
+Clean: TypeAlias = Callable[[str], str]
+"""Takes secrets out of a text; ``str`` where it is known to hold none."""
 
 
 def redact_all(texts: Sequence[str], known: Known = NONE_KNOWN) -> dict[int, Redacted]:

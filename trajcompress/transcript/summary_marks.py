@@ -1,6 +1,6 @@
 """The marks around a summary in a row, by which a later run knows it."""
 
-from trajcompress.processes.late_patterns import late_re
+from trajcompress.processes.late_patterns import holds_any, late_re
 
 PROVENANCE_COLUMN = "trajcompress"
 """The column that says of a row what its summary replaced."""
@@ -14,12 +14,15 @@ _CLEARED_LINE = late_re(  # by this version or an earlier one, or of one that wa
     r"|\[(?:[^\n]{1,24}? → |the same result as )[^\n]* …\]"
     r"|\[… [\d,]{1,15} (?:encoded|NUL) characters elided …\]"
 )
+_CLEARED_SIGNS = (" characters", " lines]", "…")
 _STEPS = "\nSteps:\n"
 
 
 def is_cleared_line(text: str) -> bool:
     """Whether a text is what is left of an observation that was cleared, and nothing else."""
-    return text.lstrip().startswith("[") and _CLEARED_LINE.fullmatch(text.strip()) is not None
+    line = text.strip()
+    may_be = line.startswith("[") and "\n" not in line and holds_any(line, _CLEARED_SIGNS)  # long JSON is not
+    return may_be and _CLEARED_LINE.fullmatch(line) is not None
 
 
 def tells_of_steps(text: str) -> bool:

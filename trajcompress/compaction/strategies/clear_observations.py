@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache
 
-from trajcompress.compaction.order import recent_observations, stays_over
+from trajcompress.compaction.order import recent_observations, stays_over, summarised_anyway
 from trajcompress.compaction.policy import NOTHING_TO_DO, Asking, Policy, Skip
 from trajcompress.compaction.state import State
 from trajcompress.compaction.text import Pruned, ResultLines, Step, prune, prune_steps, shorter_steps
@@ -23,11 +23,13 @@ def clear_observations(state: State, policy: Policy) -> Asking[State | Skip]:
     """Clear the middle of a row over its budget, long results first and no more than needed.
 
     Where it would not even fit without any old result all lines are the shortest at once: they would get so later.
+    Then those stay as they are that a summary takes anyway.
     """
     yield from ()
     lines = _lines(state, policy)
     if stays_over(state, policy):
-        steps = shorter_steps(lines, state.turns, spared=spared_by(state, policy))
+        anyway = summarised_anyway(state, policy, lines.ledger.parting() if lines.ledger else ())
+        steps = shorter_steps(lines, state.turns, spared=anyway.union(spared_by(state, policy)))
         cleared = _cleared(state, prune(state.turns, steps), None, lines)
         return replace(cleared, lines=None) if cleared else NOTHING_TO_DO
     return take_steps(state, _steps(state, lines, policy), lines, policy)

@@ -8,7 +8,7 @@ from functools import cache, cached_property, partial
 from itertools import accumulate
 from typing import Literal
 
-from trajcompress.compaction.order import recent_observations
+from trajcompress.compaction.order import recent_observations, summarised_anyway
 from trajcompress.compaction.policy import NOTHING_TO_DO, Asking, Policy, Skip
 from trajcompress.compaction.state import State
 from trajcompress.compaction.strategies.clear_observations import CLEARED
@@ -50,11 +50,12 @@ def drop_bulk(state: State, policy: Policy) -> Asking[State | Skip]:
     """Drop what nobody reads, of observations and examples; a person's words, and what later turns quote, stay."""
     yield from ()
     free = len(state.turns) - state.original.fixed_turns
-    observed = [i for i, turn in enumerate(state.turns[:free]) if turn.answers and i != state.shared_turn]
+    spared = {state.shared_turn, *summarised_anyway(state, policy)}
+    observed = [i for i, turn in enumerate(state.turns[:free]) if turn.answers and i not in spared]
     said = _Said(state.turns)
     lines = _repeated(state, observed, policy)
     turns = list(state.turns)
-    thinned = [*observed, *(i for i, turn in enumerate(turns[:free]) if turn.example and i != state.shared_turn)]
+    thinned = [*observed, *(i for i, turn in enumerate(turns[:free]) if turn.example and i not in spared)]
     states = [index for index in observed if without_state(turns[index].text) != turns[index].text]
     told_anew = frozenset(states[:-1])
     for index in thinned:

@@ -78,15 +78,15 @@ def _order(state: State, whole: State) -> Sequence[int]:
 
 def _truncated(base: State, whole: State, index: int, room: int) -> Turn | None:
     """Truncate a whole observation to the room there is; None where it does not fit, or lacks what its line tells."""
-    counter, turn = base.counter, whole.turns[index]
+    counter, turn, clean = base.counter, whole.turns[index], base.takes_secrets_out
     excess = whole.sizes[index] - base.sizes[index] - room
     ledger = base.ledger
     facts = {index: ledger.needed(base.cleared).get(index, ()) if ledger else ()}
     keep = cache(lambda index: ledger.wanted(index, facts[index])) if ledger else None
 
     def without(tokens: int) -> tuple[Turn, int]:
-        cut = elide_results(whole.turns, [index], tokens, base.count_text, keep)
-        shorter = name_in_marks(cut, whole.turns, facts, base.takes_secrets_out)[index]
+        cut = elide_results(whole.turns, [index], tokens, base.count_text, keep, clean=clean)
+        shorter = name_in_marks(cut, whole.turns, facts, clean)[index]
         before, after = counter.count_turns([turn, shorter], base.known)
         return shorter, before - after
 

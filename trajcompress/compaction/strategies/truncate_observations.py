@@ -53,6 +53,7 @@ def truncate_giants(state: State, policy: Policy) -> Asking[State | Skip]:
         lambda index: ledger.wanted(index, needed.get(index, ())),
         least=_GIANT_CHARS,
         lines=cache(lambda: all_lines(ledger, needed, clean)),
+        clean=clean,
     )
     turns = name_in_marks(cut, state.turns, needed, clean)
     changed = frozenset(index for index in giants if turns[index] is not state.turns[index])

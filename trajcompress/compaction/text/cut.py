@@ -21,6 +21,7 @@ from trajcompress.compaction.text.middle import LEAST_CHARS, MARK_CHARS, cut_tex
 from trajcompress.compaction.text.points import without_points
 from trajcompress.facts.parts import LEAST, Wanted
 from trajcompress.processes.late_patterns import late_re
+from trajcompress.redact import Clean, without_secrets
 
 _ITEMS_MARK = late_re(r'"… ([\d,]{1,15}) items? elided …"|"\\u2026 ([\d,]{1,15}) items? elided \\u2026"')
 _SURROGATE = late_re("[\ud800-\udfff]")
@@ -42,11 +43,19 @@ class _Node(Struct):
         return self.end - self.start
 
 
-def cut(text: str, limit: int, keep: Wanted = MappingProxyType({})) -> str:
+class _Keep(Struct, frozen=True):
+    """What is to be kept of a text, and what takes secrets out of it."""
+
+    wanted: Wanted
+    clean: Clean
+
+
+def cut(text: str, limit: int, keep: Wanted = MappingProxyType({}), clean: Clean = without_secrets) -> str:
     """Cut a text to about ``limit`` characters: JSON within its values, any other text in its middle.
 
     JSON is left longer where nothing in it can be cut; of its arrays the items that hold what is to be kept stay as
-    long as there is room. A few words may stand before and behind it. The text never gets longer.
+    long as there is room. A few words may stand before and behind it. The text never gets longer. No half is kept of
+    a secret, which ``clean`` takes out of a text.
     """
     if len(text) <= max(limit, LEAST_CHARS):
         return text
@@ -55,10 +64,10 @@ def cut(text: str, limit: int, keep: Wanted = MappingProxyType({})) -> str:
         shorter = text
         for without in (without_points, without_descriptions, without_new_files):
             shorter = without(shorter, limit, keep)
-        return cut_text(shorter, limit, keep) if len(shorter) > limit else shorter
+        return cut_text(shorter, limit, keep, clean) if len(shorter) > limit else shorter
     held = text[place]
     root = _tree(held)
-    inner = _fit(held, root, limit - (len(text) - root.size), keep, 0)
+    inner = _fit(held, root, limit - (len(text) - root.size), _Keep(keep, clean), 0)
     if len(inner) >= root.size:
         return text
     start = place.start + root.start
@@ -101,7 +110,7 @@ def _tree(text: str) -> _Node:
     return root.inner[0]
 
 
-def _fit(text: str, node: _Node, limit: int, keep: Wanted, depth: int) -> str:
+def _fit(text: str, node: _Node, limit: int, keep: _Keep, depth: int) -> str:
     whole = text[node.start : node.end]
     limit = max(limit, LEAST_CHARS)
     if node.size <= limit or depth > _DEPTH:
@@ -118,19 +127,19 @@ def _fit(text: str, node: _Node, limit: int, keep: Wanted, depth: int) -> str:
     return shorter if len(shorter) < len(whole) else whole
 
 
-def _fit_string(literal: str, limit: int, keep: Wanted) -> str:
+def _fit_string(literal: str, limit: int, keep: _Keep) -> str:
     value = json.loads(literal)
-    return write_string(cut(value, limit * len(value) // len(literal), keep), literal)
+    return write_string(cut(value, limit * len(value) // len(literal), keep.wanted, keep.clean), literal)
 
 
-def _fit_array(text: str, node: _Node, limit: int, keep: Wanted, depth: int) -> str:
+def _fit_array(text: str, node: _Node, limit: int, keep: _Keep, depth: int) -> str:
     """Keep items that fit whole: those that hold what is to be kept, then from both ends; count the others.
 
     Where none fits, the first and the last one are cut.
     """
     items = node.inner
     room = limit - MARK_CHARS
-    held = _held([text[item.start : item.end] for item in items], keep)
+    held = _held([text[item.start : item.end] for item in items], keep.wanted)
     kept: set[int] = set()
     for place in held:
         cost = items[place].size + 2 + (MARK_CHARS if 0 < place < len(items) - 1 else 0)  # at an end one mark does
@@ -177,7 +186,7 @@ def _items(item: str) -> int:
     return number(mark[1] or mark[2]) if mark else 1
 
 
-def _fit_object(text: str, node: _Node, limit: int, keep: Wanted, depth: int) -> str:
+def _fit_object(text: str, node: _Node, limit: int, keep: _Keep, depth: int) -> str:
     """Keep every key, and share the room evenly: short values are whole and leave theirs to the long ones."""
     values = node.inner[1::2]
     room = limit - (node.size - sum(value.size for value in values))

@@ -12,6 +12,7 @@ from trajcompress.compaction.text.middle import LEAST_CUT, cut_behind, useful_ch
 from trajcompress.compaction.text.result_lines import ResultLines
 from trajcompress.facts.parts import Wanted, told_of
 from trajcompress.formats.rewrite import map_request, map_results
+from trajcompress.redact import Clean, without_secrets
 from trajcompress.transcript.observations import demonstration_frame, is_request
 from trajcompress.transcript.trajectory import Turn
 
@@ -42,6 +43,7 @@ def elide_results(
     requests: Collection[int] = (),
     least: int = 0,
     lines: Callable[[], ResultLines] | None = None,
+    clean: Clean = without_secrets,
 ) -> tuple[Turn, ...]:
     """Cut the middle out of long tool results, each no more than needed.
 
@@ -60,8 +62,9 @@ def elide_results(
         requests: those of ``indexes`` that are a person's, and may be cut all the same.
         least: characters that are left of each besides what is to stay, whether that is enough or not.
         lines: makes the lines of the results; where they are not given, all are cut.
+        clean: takes secrets out of a text, as no half of one may stay.
     """
-    elider = _Elider(excess, count, least, lines, keeps=keep is not None)
+    elider = _Elider(excess, count, least, lines, keeps=keep is not None, clean=clean)
     after = list(turns)
     last_request = _last_request(turns)
     indexes = sorted(indexes, key=lambda index: len(turns[index].text) <= SHORT_CHARS)
@@ -91,9 +94,10 @@ class _Elider:
         lines: Callable[[], ResultLines] | None,
         *,
         keeps: bool,
+        clean: Clean,
     ) -> None:
         self.excess = excess
-        self._lines, self._keeps = lines, keeps
+        self._lines, self._keeps, self._clean = lines, keeps, clean
         self._least = least
         self._count = count
         self.keep: Wanted = {}
@@ -166,7 +170,7 @@ class _Elider:
             if missing <= 0 or limit == least:
                 break
             limit = max(least, min(limit - 1, limit - missing * len(text) // max(tokens, 1), len(text) - LEAST_CUT))
-            shorter = cut(text, limit, self.keep)
+            shorter = cut(text, limit, self.keep, self._clean)
             freed = tokens - self._count(shorter)
         if freed <= 0:
             return text

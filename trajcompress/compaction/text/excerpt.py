@@ -9,6 +9,8 @@ from trajcompress.compaction.text.cut import cut
 from trajcompress.compaction.text.middle import MARK_CHARS, name_in_mark, useful_chars
 from trajcompress.facts import facts_in, in_few_words
 from trajcompress.facts.parts import Wanted
+from trajcompress.facts.reading import readable
+from trajcompress.redact import Clean, without_secrets
 
 MOST_CHARS = 3_000
 """Of the blocks that stay, with the marks between them."""
@@ -22,15 +24,21 @@ _MOST_LEFT = 0.8  # of its length an excerpt may have
 
 
 def excerpt(
-    text: str, clean: str, quoted: Wanted, needed: Sequence[str], *, most: int = MOST_CHARS, ends: int = ENDS
+    text: str,
+    quoted: Wanted,
+    needed: Sequence[str],
+    clean: Clean = without_secrets,
+    *,
+    most: int = MOST_CHARS,
+    ends: int = ENDS,
 ) -> str:
     """Cut a text down to the blocks that are quoted, and name in a mark what else is needed.
 
     Args:
         text: a result.
-        clean: the same without secrets.
         quoted: blocks of it.
         needed: what else of it later turns use.
+        clean: takes secrets out of a text.
         most: characters of the blocks.
         ends: characters of its beginning and its end.
 
@@ -44,12 +52,12 @@ def excerpt(
         room = useful_chars(text, quoted, most + 1)
     if not room or room > most:
         return ""
-    shorter = cut(text, room + ends, quoted)
+    shorter = cut(text, room + ends, quoted, clean)
     if len(shorter) > _MOST_LEFT * len(text):
         return text
     told = facts_in(needed, shorter)
     missing = [fact for fact in needed if fact not in told]
-    return name_in_mark(shorter, in_few_words(missing, [clean]), text) if missing else shorter
+    return name_in_mark(shorter, in_few_words(missing, [readable(clean(text))]), text) if missing else shorter
 
 
 def _first(quoted: Wanted, most: int) -> Wanted:

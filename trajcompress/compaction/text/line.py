@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Literal, TypeAlias
+from collections.abc import Sequence
+from typing import Literal
 
 from msgspec.structs import replace
 
@@ -14,7 +14,7 @@ from trajcompress.outcomes.outcome import Reading
 from trajcompress.outcomes.printed.screen import PAGE_CHARS
 from trajcompress.outcomes.steps import label_of, without_folders
 from trajcompress.outcomes.text import harmless, one_line, shorten
-from trajcompress.redact import redact
+from trajcompress.redact import Clean, without_secrets
 from trajcompress.transcript.notes import without_notes
 from trajcompress.transcript.observations import REFUSED_REPLY
 from trajcompress.transcript.summary_marks import is_cleared_line
@@ -42,15 +42,6 @@ LABEL_CHARS, LONG_LABEL_CHARS = 70, 120
 """Of the call; the turn that holds it says the rest."""
 _SHORTEST_CHARS, _SHORTEST_LABEL_CHARS = 100, 60  # of what came of a call, and of the call
 _BARE_CHARS, _BARE_FAILED_CHARS, _BARE_LABEL_CHARS = 56, 80, 20
-
-
-def without_secrets(text: str) -> str:
-    """Return a text without its secrets: half of one is not known for one, so they go before the text is cut."""
-    return redact(text).text
-
-
-Clean: TypeAlias = Callable[[str], str]
-"""Takes secrets out of a text; ``str`` where it is known to hold none."""
 
 
 def result_line(

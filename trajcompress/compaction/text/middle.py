@@ -18,7 +18,7 @@ from trajcompress.facts.parts import Part, Wanted, first_of_entry, parts_with
 from trajcompress.outcomes.reports.errors import marks_any, tally
 from trajcompress.outcomes.text import TRACEBACK
 from trajcompress.processes.late_patterns import late_re
-from trajcompress.redact import redact, redact_all
+from trajcompress.redact import Clean, redact, redact_all, without_secrets
 
 MARK_CHARS = 48
 """No mark is longer, but for the facts that it names."""
@@ -42,12 +42,13 @@ _MARK = late_re(r"\n\[… ([\d,]{1,15}) characters elided(?:, with [^\n]*)? …\
 _MARK_END = " …]\n"
 
 
-def cut_text(text: str, limit: int, keep: Wanted = MappingProxyType({})) -> str:
+def cut_text(text: str, limit: int, keep: Wanted = MappingProxyType({}), clean: Clean = without_secrets) -> str:
     r"""Cut the middle out of a text longer than ``limit`` characters, to about that many, marks included.
 
     Where less than ``LEAST_CUT`` would go it stays, so the text may be longer by about that.
 
-    The lines and sentences of it that tell most of what is to be kept stay where they stand.
+    The lines and sentences of it that tell most of what is to be kept stay where they stand, but for those that may
+    hold half of a secret, which ``clean`` takes out of a text.
 
     >>> cut_text("one line\n" * 40 + "the end", 100)
     'one line\none line\none line\n[… 316 characters elided …]\none line\none line\nthe end'
@@ -56,8 +57,8 @@ def cut_text(text: str, limit: int, keep: Wanted = MappingProxyType({})) -> str:
     if len(text) <= limit:
         return text
     room = limit - MARK_CHARS
-    kept = _kept(text, keep, room)
-    if (raised := _raised(text)) and not any(part.start <= raised.start < part.end for part in kept):
+    kept = _kept(text, keep, room, clean)
+    if (raised := _raised(text, clean)) and not any(part.start <= raised.start < part.end for part in kept):
         kept = sorted([*kept, raised])
     room = max(room - sum(map(_cost, kept)), 2 * _LEAST_END)
     first = opening(text) if kept else 0
@@ -95,7 +96,7 @@ def cut_out(text: str, gone: Iterable[Part]) -> str:
     return _written(text, _joined(text, stretches))
 
 
-def _kept(text: str, keep: Wanted, room: int) -> list[Part]:
+def _kept(text: str, keep: Wanted, room: int, clean: Clean) -> list[Part]:
     """Return the parts that tell what is to be kept, under their headings, and with lines around them."""
     parts = [whole_line(text, part) for part in _telling(text, keep, int(room * _KEPT_SHARE))]
     room -= sum(map(_cost, parts))
@@ -109,11 +110,11 @@ def _kept(text: str, keep: Wanted, room: int) -> list[Part]:
     tops = [title.end if title and title in kept else 0 for title in titles]
     places = zip(parts, tops, strict=True)
     wide = [around(text, part, reach, top) if reach >= _LEAST_AROUND else part for part, top in places]
-    secret = _near_secrets(text, wide)
-    secret |= _near_secrets(text, parts) if secret else set()
+    secret = _near_secrets(text, wide, clean)
+    secret |= _near_secrets(text, parts, clean) if secret else set()
     for ways in zip(wide, parts, strict=True):
-        clean = next((part for part in ways if part not in secret), None)
-        kept |= {clean: None} if clean else {}
+        safe = next((part for part in ways if part not in secret), None)
+        kept |= {safe: None} if safe else {}
     return sorted(kept)
 
 
@@ -124,12 +125,12 @@ def _telling(text: str, keep: Wanted, room: int) -> list[Part]:
     return [*wanted, *changes(text, left, 3 * MARK_CHARS, LEAST_CUT)]  # each under its file
 
 
-def _raised(text: str) -> Part | None:
+def _raised(text: str, clean: Clean) -> Part | None:
     """Return how the line begins that says what was raised last."""
     at = text.rfind(TRACEBACK)
     raised = _RAISED.search(text, at) if at >= 0 else None
     part = Part(raised.start(1), min(raised.end(1), raised.start(1) + _RAISED_CHARS)) if raised else None
-    return None if part is None or _near_secrets(text, [part]) else part
+    return None if part is None or _near_secrets(text, [part], clean) else part
 
 
 def _cost(part: Part) -> int:
@@ -144,8 +145,10 @@ def _written(text: str, stretches: Sequence[tuple[int, int]]) -> str:
     return "".join(pieces)
 
 
-def _near_secrets(text: str, parts: Sequence[Part]) -> set[Part]:
+def _near_secrets(text: str, parts: Sequence[Part], clean: Clean) -> set[Part]:
     """Return the parts that may be half of a secret, or one without the name by which it is known."""
+    if clean is str:  # there are none
+        return set()
     near = (text[max(part.start - _SECRET_CHARS, 0) : part.end + _SECRET_CHARS] for part in parts)
     found = redact_all(list(near))
     return {parts[place] for place in found} if found and _holds_secrets(text) else set()  # the whole is long

@@ -9,12 +9,10 @@ from typing import Literal, TypeAlias
 from trajcompress.compaction.text.excerpt import BRIEF_CHARS, ENDS, MOST_CHARS, excerpt
 from trajcompress.compaction.text.line import (
     LINE_CHARS,
-    Clean,
     bare_line,
     bare_repeat,
     is_line,
     result_line,
-    without_secrets,
 )
 from trajcompress.facts import facts_in
 from trajcompress.facts.ledger import FactLedger
@@ -27,6 +25,7 @@ from trajcompress.outcomes.asked import Asked
 from trajcompress.outcomes.outcome import Reading, is_data
 from trajcompress.outcomes.repeated import Repeated
 from trajcompress.outcomes.steps import Calls, action_of, calls_of
+from trajcompress.redact import Clean, without_secrets
 from trajcompress.transcript.tool_groups import Place, match_results
 from trajcompress.transcript.trajectory import Region, Turn
 
@@ -181,7 +180,7 @@ class ResultLines:
         reading = self._reading((index, number), text)
         if quoted := self.quoted(index):
             most, ends = (BRIEF_CHARS, 0) if shortest else (MOST_CHARS, ENDS)
-            if cut := excerpt(text, readable(reading.text), quoted, reading.asked.needed, most=most, ends=ends):
+            if cut := excerpt(text, quoted, reading.asked.needed, self._clean, most=most, ends=ends):
                 return cut
         name, whole = self.turns[index].name, self._whole(index, number)
         line = result_line(reading, name, self._clean, shortest=shortest, whole=whole)

@@ -16,7 +16,6 @@ from msgspec import Struct
 
 from trajcompress.compaction.text import elide_results, name_in_mark
 from trajcompress.compaction.text.elide import Keep
-from trajcompress.compaction.text.line import Clean
 from trajcompress.compaction.text.result_lines import ResultLines, all_lines
 from trajcompress.facts import facts_in, in_few_words
 from trajcompress.facts.count import FactCount
@@ -24,6 +23,7 @@ from trajcompress.facts.ledger import FactLedger
 from trajcompress.facts.parts import Wanted
 from trajcompress.facts.reading import readable
 from trajcompress.formats.rewrite import map_request, map_results, result_texts
+from trajcompress.redact import Clean
 from trajcompress.transcript.observations import demonstration_heading
 from trajcompress.transcript.trajectory import Turn
 
@@ -148,8 +148,9 @@ class _Cutter(Struct, Generic[T], frozen=True):
                     break
 
     def _cut(self, tokens: int, staying: Keep | None) -> tuple[Turn, ...]:
+        turns, may, requests = self.turns, self.may_change, self.requests
         return elide_results(
-            self.turns, self.may_change, tokens, self.count, staying, requests=self.requests, lines=self.lines
+            turns, may, tokens, self.count, staying, requests=requests, lines=self.lines, clean=self.clean
         )
 
     def _needed(self, changed: frozenset[int]) -> dict[int, list[str]]:
