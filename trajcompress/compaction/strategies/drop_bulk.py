@@ -155,18 +155,23 @@ def _repeated(state: State, observed: Sequence[int], policy: Policy) -> dict[int
         return Reading(text, Asked(action, needed))
 
     repeated_line, own_line = cache(partial(repeat_line, clean=clean)), cache(partial(result_line, clean=clean))
-    called = cache(lambda index: _called(turns, calls.get(index), known))
+    results = [index for index, turn in enumerate(turns[: max(found, default=-1) + 1]) if turn.answers]
+    said_to = {index: _said_to(turns, calls.get(index)) for index in results}
+    action_at = cache(lambda index: _action_at(turns, calls.get(index), known))
+    are_same = all(
+        said_to[index] == said_to[first] for index, first in found.items()
+    )  # mostly, so nobody asks what ran
     gave: dict[tuple[str, str] | str, str] = {}  # each call last, and all that are told alike
     differ: set[tuple[str, str] | str] = set()
     lines: dict[int, str] = {}
     came_last = ""
-    for index in (index for index, turn in enumerate(turns[: max(found, default=-1) + 1]) if turn.answers):
+    for index in results:
         text, name = turns[index].text, turns[index].name
-        action, said = called(index)
+        said = said_to[index]
+        action = None if are_same and index not in found else action_at(index)
         ran = (action.name, action.target) if action else ("", "")
         if index in found:
-            before, said_before = called(found[index])
-            is_same = said == said_before
+            before, is_same = action_at(found[index]), said == said_to[found[index]]
             result = "\n".join(result_texts(turns[index]))  # without what its protocol puts around it
             call = said if is_same else ran
             is_last = gave.get(call, text) == text
@@ -215,9 +220,13 @@ def _given_before(turns: Sequence[Turn], observed: Sequence[int], last: Collecti
     return found
 
 
-def _called(turns: Sequence[Turn], call: Place | None, known: Calls) -> tuple[Action | None, str]:
-    """Return the action at a place, and all that it was called with."""
+def _said_to(turns: Sequence[Turn], call: Place | None) -> str:
+    """Return all that the action at a place was called with."""
     if call is None:
-        return None, ""
+        return ""
     turn = turns[call[0]]
-    return action_of(turn, call[1], known), turn.calls[call[1]].arguments if turn.calls else turn.text
+    return turn.calls[call[1]].arguments if turn.calls else turn.text
+
+
+def _action_at(turns: Sequence[Turn], call: Place | None, known: Calls) -> Action | None:
+    return action_of(turns[call[0]], call[1], known) if call else None

@@ -53,7 +53,15 @@ def summarize_region(state: State, policy: Policy) -> Asking[State | Skip]:
     if found is None:
         skip = search.skip
         return structs.replace(skip, reason=part_over(state, policy) or skip.reason)
-    return state.with_splice(found if view is state else splice_again(state, state.turns, found, policy))
+    return state.with_splice(
+        found if _is_around(state, view, found) else splice_again(state, state.turns, found, policy)
+    )
+
+
+def _is_around(state: State, view: State, splice: Splice) -> bool:
+    """Whether the turns around a summary are those of the state, though it was planned for another view of it."""
+    around = (*range(splice.region.start), *range(splice.region.end, len(state.turns)))
+    return all(state.turns[index] is view.turns[index] for index in around)
 
 
 def _planned_for(state: State, policy: Policy) -> State | None:
