@@ -15,8 +15,8 @@ from trajcompress.transcript.observations import is_request
 _SHARE = 4  # the last observations stay whole as far as they take no more than the target divided by this
 _LONG_SHARE = 2  # a request that takes more than the target divided by this is long: most of it was pasted
 _LEAST_LINE = 14  # tokens, with what a template puts around a turn
-_LINE = 30  # tokens; most of the shortest lines have more
-_MAY_STAY = 0.1  # of a region that is planned, and two of its turns: its first ones
+_LINE = 45  # tokens; most of the shortest lines have more
+_MAY_STAY = 0.1  # of a region that is planned, and its longest turn: its first ones
 
 
 class Recent(Struct, frozen=True):
@@ -75,7 +75,7 @@ def summarised_anyway(state: State, policy: Policy, parting: Collection[int] = (
         return frozenset()
     start, end = plan.region.start, plan.region.end
     sizes = _with_lines(state, latest)[start:end]
-    may_stay = _MAY_STAY * plan.tokens + 2 * max(sizes)
+    may_stay = _MAY_STAY * plan.tokens + max(sizes)
     gone = (at for at, held in zip(range(start, end), accumulate(sizes), strict=True) if held > may_stay)
     return frozenset(at for at in gone if state.turns[at].answers or state.turns[at].example)
 
