@@ -13,7 +13,7 @@ _REMEMBERED = 32
 _READ_CHARS = 200_000
 _LINE, _ESCAPED_LINE = r"\n", r"\\n(?<!\\\\n)"  # each is found at once, both in one pattern are not
 _ENTRY = (
-    r"[ \t]{0,8}(?P<line>(?:\*\*|#{1,6} )?"
+    r"[ \t]{0,8}+(?=[*#\d\[\-TtNnPQSRDFIi])(?P<line>(?:\*\*|#{1,6} )?"
     r"(?:(?P<number>\d{1,4})(?P<sign>[.)]) |\[(?P<bracket>\d{1,4})\]:? ?"
     r"|(?P<item>- \w{1,40}): ?"
     r"|(?P<key>Title|TITLE|title|Name|name|Paper|Question|Subject|Result|Document|File|ID|id) ?\d{0,4}(?:\*\*)?: ?)"
@@ -28,7 +28,6 @@ _HIT_LINE = (
     rf"{LEADS_ON}(?=\n|\Z))"
 )
 _HIT_LINES = late_re(_LINE + _HIT_LINE), late_re(rf"(?:{_LINE}|{_ESCAPED_LINE}){_HIT_LINE}")
-_HINTS = (". ", ") ", "] ", "]:", ": ")
 _HIT_HINTS = ("| http", " › ")
 _LEAST_ENTRIES = 2
 
@@ -58,7 +57,7 @@ def _entries(text: str) -> Sequence[int]:
     numbers: dict[str, list[tuple[int, int]]] = {}
     keys: dict[str, list[int]] = {}
     is_escaped, lines = "\\n" in text, f"\n{text}"  # a line break before each
-    for entry in _found(lines, is_escaped=is_escaped) if holds_any(text, _HINTS) else ():
+    for entry in _found(lines, is_escaped=is_escaped):
         start = entry.start("line") - 1
         if key := entry["key"] or entry["item"]:
             keys.setdefault(key, []).append(start)
