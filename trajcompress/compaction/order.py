@@ -54,23 +54,18 @@ def stays_over(state: State, policy: Policy) -> bool:
     return state.tokens - sum(max(size - _LEAST_LINE, 0) for size in old) > policy.target_max_tokens
 
 
-def summarised_anyway(state: State, policy: Policy, parting: Collection[int] = ()) -> frozenset[int]:
+def summarised_anyway(state: State, policy: Policy) -> frozenset[int]:
     """Return the observations amid what a summary has to take, however little is left of all others.
 
     What is made of these nobody would see, as summaries tell of the turns as they were read. It is estimated with
     short lines: where a summary takes fewer after all they are in the row as they are, and it takes more.
-
-    Args:
-        state: the row, before old observations of it are cleared.
-        policy: the budget, and the size of a summary.
-        parting: before which turns the row is not cut, as for a plan.
     """
     if state.previous is not None or not stays_over(state, policy):
         return frozenset()
     latest = recent_observations(state, policy).latest
-    plan = _plan_with_lines(state, policy, latest, parting)
+    plan = _plan_with_lines(state, policy, latest)
     if isinstance(plan, Keep) or plan.region.end == state.layout.middle.end:  # those may have to be truncated, too
-        plan = _plan_with_lines(state, policy, frozenset(), parting)
+        plan = _plan_with_lines(state, policy, frozenset())
     if isinstance(plan, Keep):
         return frozenset()
     start, end = plan.region.start, plan.region.end
@@ -80,10 +75,10 @@ def summarised_anyway(state: State, policy: Policy, parting: Collection[int] = (
     return frozenset(at for at in gone if state.turns[at].answers or state.turns[at].example)
 
 
-def _plan_with_lines(state: State, policy: Policy, whole: Collection[int], parting: Collection[int]) -> Plan:
+def _plan_with_lines(state: State, policy: Policy, whole: Collection[int]) -> Plan:
     sizes = _with_lines(state, whole)
     excess = state.tokens - sum(state.sizes) + sum(sizes) - policy.target_max_tokens
-    return plan_region(sizes, state.layout, excess, policy.summary_size, parting=parting)
+    return plan_region(sizes, state.layout, excess, policy.summary_size)
 
 
 def _with_lines(state: State, whole: Collection[int]) -> list[int]:

@@ -28,8 +28,8 @@ def clear_observations(state: State, policy: Policy) -> Asking[State | Skip]:
     yield from ()
     lines = _lines(state, policy)
     if stays_over(state, policy):
-        anyway = summarised_anyway(state, policy, lines.ledger.parting() if lines.ledger else ())
-        steps = shorter_steps(lines, state.turns, spared=anyway.union(spared_by(state, policy)))
+        spared = summarised_anyway(state, policy).union(spared_by(state, policy))
+        steps = shorter_steps(lines, state.turns, spared=spared)
         cleared = _cleared(state, prune(state.turns, steps), None, lines)
         return replace(cleared, lines=None) if cleared else NOTHING_TO_DO
     return take_steps(state, _steps(state, lines, policy), lines, policy)
