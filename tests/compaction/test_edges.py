@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Callable
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pruning import ASK, call, tokens
 from trajectories import read, result
 
 from trajcompress.compaction.text import elide_results
+from trajcompress.compaction.text.cut import cut
 from trajcompress.compaction.text.middle import LEAST_CUT, cut_text
 
 MARK = re.compile(r"\n\[… [\d,]+ characters elided …\]\n")
@@ -191,6 +195,19 @@ def test_of_what_was_raised_no_half_of_a_secret_stays():
         why = f"{'no ' * words_before}key -----BEGIN PRIVATE KEY-----{key}-----END PRIVATE KEY-----"
         text = f"Traceback (most recent call last):\n{'  File x, line 1, in f' * 60}\nValueError: {why}\n{CODE * 3}"
         assert key[:10] not in cut_text(text, 700)
+
+
+@pytest.mark.parametrize("write", [str, json.dumps, lambda text: json.dumps({"log": text})])
+def test_nobody_looks_for_halves_of_secrets_where_there_are_none_and_none_stays_where_there_are(
+    write: Callable[[str], str],
+):
+    lines = [f"{number}: it went on as before, and step_{number} was done" for number in range(200)]
+    free, keep = write("\n".join(lines)), {"step_100": 4.0}
+    assert cut(free, 1_200, keep, clean=str) == cut(free, 1_200, keep)
+    assert "and step_100 was" in cut(free, 1_200, keep)
+    key = "ghp_" + "aB3dE6gH9jKl0mNo" * 2 + "pQrS"
+    lines[99] = f"99: it went on with {key}, and step_99 was done"
+    assert key[:12] not in cut(write("\n".join(lines)), 1_200, keep)
 
 
 def test_an_entry_of_a_list_in_which_the_end_begins_is_named():
