@@ -298,6 +298,17 @@ def test_of_an_earlier_summary_the_words_of_a_fact_are_told_without_the_mark_bef
     assert made.count(SUMMARY_PREFIX) == 1
 
 
+def test_a_figure_that_stands_for_itself_is_told_with_what_stands_beside_it_on_its_line():
+    cited = "References\n1. Deng, X., Gu, Y. (2021). Mind2Web: towards an agent. NeurIPS.\n1500\ntotal: 42"
+    told = words_around(["2021", "1500", "42"], (), [cited])
+    assert "Gu, Y. (2021). Mind2Web" in told["2021"]
+    assert (told["1500"], told["42"]) == ("1500", "total: 42")
+    long = f"{'Word ' * 60}. (2019). {'Term ' * 60}"
+    around = words_around(["2019"], (), [long])["2019"]
+    assert len(around) < 140
+    assert set(around.split()) == {"Word", ".", "(2019).", "Term"}
+
+
 def test_what_an_agent_writes_once_more_into_a_file_is_its_own():
     page = "<html>\n<style>body { margin: 40px; color: #2c5aa0 }</style>\n<p>Growth of 45%</p>\n"
     first = call("write_file", path="/srv/report.html", text=page)

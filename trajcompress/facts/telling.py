@@ -17,6 +17,7 @@ from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.summary_marks import SUMMARY_PREFIX
 from trajcompress.transcript.trajectory import Turn
 
+_BESIDE_CHARS = 60  # of a figure that stands for itself
 _AHEAD, _BEHIND = 60, 40
 _NAMED_CHARS = 400
 _SHORT_LINE = 56
@@ -147,6 +148,8 @@ def _window(text: str, start: int, end: int) -> str:
     """Return a stretch of a text with its sentence or line; alone, where that only announces what comes."""
     stretch = text[start:end]
     words = words_at(text, start, end)
+    if not any(map(str.isalpha, words)):  # such as a year behind the names of authors
+        words = _with_beside(text, start, end)
     if stretch in (bare := _NUMBER.sub("", words)):
         words = bare
     if '\\"' in words:  # JSON in a string
@@ -157,6 +160,17 @@ def _window(text: str, start: int, end: int) -> str:
     if line.endswith(f"{stretch}:") and line[0].isupper():
         return stretch
     return line
+
+
+def _with_beside(text: str, start: int, end: int) -> str:
+    """Return a stretch with the words before and behind it on its line, as far as they stand near."""
+    first = max(text.rfind("\n", 0, start) + 1, start - _BESIDE_CHARS)
+    last = end + len(text[end : end + _BESIDE_CHARS].partition("\n")[0])
+    if text[first - 1 : first].strip():  # not within a word
+        first = text.find(" ", first, start) + 1 or start
+    if text[last : last + 1].strip():
+        last = max(text.rfind(" ", end, last), end)
+    return text[first:last]
 
 
 def in_brief(told: Mapping[str, str]) -> dict[str, str]:
