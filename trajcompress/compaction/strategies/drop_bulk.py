@@ -158,9 +158,8 @@ def _repeated(state: State, observed: Sequence[int], policy: Policy) -> dict[int
     results = [index for index, turn in enumerate(turns[: max(found, default=-1) + 1]) if turn.answers]
     said_to = {index: _said_to(turns, calls.get(index)) for index in results}
     action_at = cache(lambda index: _action_at(turns, calls.get(index), known))
-    are_same = all(
-        said_to[index] == said_to[first] for index, first in found.items()
-    )  # mostly, so nobody asks what ran
+    # Mostly they are, so nobody asks what ran.
+    are_same = all(said_to[index] == said_to[first] for index, first in found.items())
     gave: dict[tuple[str, str] | str, str] = {}  # each call last, and all that are told alike
     differ: set[tuple[str, str] | str] = set()
     lines: dict[int, str] = {}
