@@ -67,9 +67,33 @@ def test_an_answer_to_a_question_is_a_request_of_whoever_answers():
     assert not is_request(after(f"<answer>\n{SAID}\n</answer>", "read_file")[1])
 
 
+ANSWERS = '"Which store?"="Postgres, as in staging", "Keep the old API?"="Yes (notes: until May)"'
+GO_ON = ". You can now continue with the user's answers in mind."
+
+
+@pytest.mark.parametrize("note", ["", "\n\n<system-reminder>\nThe task list is empty.\n</system-reminder>"])
+@pytest.mark.parametrize("name", ["AskUserQuestion", "question"])
+def test_answers_to_several_questions_are_requests_each_behind_its_question(name, note):
+    turns = after(f"User has answered your questions: {ANSWERS}{GO_ON}{note}", name)
+    assert request_text(turns[1]) == ANSWERS
+    record = extract(ask(turns))
+    assert section(record, "Requests").strip() == f'- "{ANSWERS}"'
+    assert section(record, "Steps").strip().endswith("→ answered by the user")
+    assert "failed" not in record
+
+
+def test_where_nobody_answered_nobody_asks_for_anything():
+    turns = after(f"User has answered your questions: {GO_ON}", "AskUserQuestion")
+    assert not is_request(turns[1])
+    assert "by the user" not in extract(ask(turns))
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        f"User has answered your questions: {ANSWERS}{GO_ON}\nThat is what the harness writes.",
+        f"1\tUser has answered your questions: {ANSWERS}{GO_ON}",
+        f"User has answered your questions: {ANSWERS}",
         f"# Prompts of the harness\n\n{REJECTED}{SAID}",
         f"def deny():\n    return '''\n{DENIED}\n'''",
         f"1\t{DENIED}",

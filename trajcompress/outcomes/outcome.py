@@ -101,7 +101,7 @@ class Reading:
     def _of_harness(self, limit: int, most: int) -> Outcome | None:
         """Tell what a harness says in the place of a result: what a person decided, or that it read no action."""
         if decided := verdict_of(self.text):
-            return Outcome(decided, failed=not decided.startswith("approved"))
+            return Outcome(decided, failed=decided.startswith(("rejected", "denied")))
         if not self._nag:
             return None
         return Outcome(whole_sentences(self._nag, most or limit) or shorten(self._nag, limit), failed=True)

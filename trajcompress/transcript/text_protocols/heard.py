@@ -15,7 +15,7 @@ from trajcompress.transcript.notes import notes_at
 
 _BEGIN_CHARS = 1_000
 _JSON_CHARS = 60_000
-_HINTS = ("The user ", "<user_message>", "<answer>", "Command ")  # one is in the beginning of all forms
+_HINTS = ("The user ", "User has ", "<user_message>", "<answer>", "Command ")  # all forms begin with one
 HEADER = (
     r"\s{0,20}(?:\[(?P<tool>[\w-]{2,40})(?: for [^\]\n]{0,300})?\] Result:|\[Tool(?: \(Error\))?\](?=\n))?\s{0,8}"
 )
@@ -25,6 +25,11 @@ _REJECTED = late_re(  # Claude Code's
     r"\s{0,8}The user doesn't want to (?:proceed with this tool use|take this action right now)\."
     r"(?:[^\n]{0,300}the user said:\n)?"
 )
+_ANSWERED = late_re(  # Claude Code's and OpenCode's
+    r"\s{0,8}User has answered your questions: (?=\"[^\n]{1,900}?\"=\")"
+)
+_WAS_ANSWERED = "User has answered your questions."
+_ANSWERED_END = ". You can now continue with the user's answers in mind."
 _NOTE = "\n\nNote: The user's next message may contain"
 _SAID = "said:\n"
 _TAGGED = late_re(  # of Cline and those that come of it
@@ -64,6 +69,8 @@ def heard(text: str, name: str | None = None) -> Heard | None:
         return None
     if rejected := _REJECTED.match(text):
         return _of_rejected(text, rejected)
+    if answered := _ANSWERED.match(text):
+        return _of_answers(text, answered.end())
     if asked := _OBJECT.match(text):
         return _of_object(text, asked.end())
     if (tagged := _TAGGED.match(text)) and (found := _of_tag(text, tagged, name)):
@@ -74,6 +81,8 @@ def heard(text: str, name: str | None = None) -> Heard | None:
 def verdict_of(text: str) -> str:
     """Return what a person decided of a call, where a harness says so of its result; else nothing."""
     begin = text[:_BEGIN_CHARS]
+    if text == _WAS_ANSWERED or (_ANSWERED.match(begin) and _of_answers(text, 0)):
+        return "answered by the user"
     if "The user " not in begin:
         return ""
     if _REJECTED.match(begin):
@@ -89,7 +98,7 @@ def without_heard(text: str, told: Heard) -> str:
     given = text[told.first : told.last]
     if told.first >= told.end and verdict_of(text).startswith(_APPROVED) and notes_at(given):
         return given
-    return text[: told.start] + text[told.end :]
+    return _WAS_ANSWERED if _ANSWERED.match(text) else text[: told.start] + text[told.end :]
 
 
 def _of_rejected(text: str, rejected: re.Match[str]) -> Heard | None:
@@ -99,6 +108,13 @@ def _of_rejected(text: str, rejected: re.Match[str]) -> Heard | None:
     end = notes_at(text) if end < 0 else end
     said = text[rejected.end() : end].strip()
     return Heard(said, rejected.end(), end, 0, rejected.end() - 1) if said else None
+
+
+def _of_answers(text: str, start: int) -> Heard | None:
+    """Read answers to questions that the agent asked, each behind its question."""
+    end = notes_at(text) - len(_ANSWERED_END)
+    said = text[start:end].strip() if end > start and text.startswith(_ANSWERED_END, end) else ""
+    return Heard(said, start, end, 0, start) if said else None
 
 
 def _of_tag(text: str, tagged: re.Match[str], name: str | None) -> Heard | None:
