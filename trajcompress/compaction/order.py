@@ -11,12 +11,13 @@ from trajcompress.compaction.policy import Policy
 from trajcompress.compaction.region import Keep, Plan, last_request, plan_region
 from trajcompress.compaction.state import State
 from trajcompress.transcript.observations import is_request
+from trajcompress.transcript.trajectory import Turn
 
 _SHARE = 4  # the last observations stay whole as far as they take no more than the target divided by this
 _LONG_SHARE = 2  # a request that takes more than the target divided by this is long: most of it was pasted
 _LEAST_LINE = 14  # tokens, with what a template puts around a turn
 _LINE = 45  # tokens; most of the shortest lines have more
-_MAY_STAY = 0.1  # of a region that is planned, and its longest turn: its first ones
+_MAY_STAY = 0.1  # of a region that is planned, and as much as its longest turn: those that come first in it
 
 
 class Recent(Struct, frozen=True):
@@ -46,11 +47,16 @@ def recent_observations(state: State, policy: Policy) -> Recent:
     return Recent(frozenset(last), whole, latest)
 
 
+def _is_shown(turn: Turn) -> bool:
+    """Whether a turn is an observation, or shows one: a worked example may go as well."""
+    return bool(turn.answers or turn.example)
+
+
 def stays_over(state: State, policy: Policy) -> bool:
     """Tell whether a row is over its budget though nothing but lines were left of old observations and examples."""
     latest = recent_observations(state, policy).latest
     turns = zip(state.turns, state.sizes, strict=True)
-    old = (size for at, (turn, size) in enumerate(turns) if (turn.answers or turn.example) and at not in latest)
+    old = (size for at, (turn, size) in enumerate(turns) if _is_shown(turn) and at not in latest)
     return state.tokens - sum(max(size - _LEAST_LINE, 0) for size in old) > policy.target_max_tokens
 
 
@@ -72,7 +78,7 @@ def summarised_anyway(state: State, policy: Policy) -> frozenset[int]:
     sizes = _with_lines(state, latest)[start:end]
     may_stay = _MAY_STAY * plan.tokens + max(sizes)
     gone = (at for at, held in zip(range(start, end), accumulate(sizes), strict=True) if held > may_stay)
-    return frozenset(at for at in gone if state.turns[at].answers or state.turns[at].example)
+    return frozenset(at for at in gone if _is_shown(state.turns[at]))
 
 
 def _plan_with_lines(state: State, policy: Policy, whole: Collection[int]) -> Plan:
@@ -85,8 +91,7 @@ def _with_lines(state: State, whole: Collection[int]) -> list[int]:
     """Estimate the sizes of turns with a line in the place of each observation that does not stay whole."""
     turns = zip(state.turns, state.sizes, strict=True)
     return [
-        min(size, _LINE) if (turn.answers or turn.example) and at not in whole else size
-        for at, (turn, size) in enumerate(turns)
+        min(size, _LINE) if _is_shown(turn) and at not in whole else size for at, (turn, size) in enumerate(turns)
     ]
 
 
@@ -103,7 +108,7 @@ def truncation_order(state: State, policy: Policy, *, with_last: bool = True) ->
         return range(free)
     recent = recent_observations(state, policy)
     turns = enumerate(state.turns[:free])
-    may = [i for i, turn in turns if (turn.answers or turn.example) and i not in state.cleared]
+    may = [i for i, turn in turns if _is_shown(turn) and i not in state.cleared]
     older = [index for index in may if index not in recent.whole]
     room = policy.target_max_tokens - state.tokens + sum(sizes[index] for index in older)
     order = [*(i for i in older if sizes[i] > room), *(i for i in older if sizes[i] <= room)]
