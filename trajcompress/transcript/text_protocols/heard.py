@@ -28,7 +28,7 @@ _REJECTED = late_re(  # Claude Code's
 _ANSWERED = late_re(  # Claude Code's and OpenCode's
     r"\s{0,8}User has answered your questions: (?=\"[^\n]{1,900}?\"=\")"
 )
-_WAS_ANSWERED = "User has answered your questions."
+_WAS_ANSWERED = "User has answered your questions."  # what is told of it beside the answers
 _ANSWERED_END = ". You can now continue with the user's answers in mind."
 _NOTE = "\n\nNote: The user's next message may contain"
 _SAID = "said:\n"
