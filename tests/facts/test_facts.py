@@ -69,10 +69,20 @@ def test_what_a_user_says_counts_where_tools_speak_for_themselves():
 
 
 def test_arguments_escaped_in_json_are_read_as_text():
-    region = [call("write", text="x\nfind_all_items\ny")]
+    region = [call("write", text="x\ndef find_all_items():\ny")]
     assert needed(region, [call("run", code="a\nfind_all_items()")]) == ("find_all_items",)
     escaped = ToolCall("c", "find", json.dumps({"name": "金融街"}))
     assert needed([result("在金融街附近")], [say("assistant", calls=(escaped,))]) == ("金融街",)
+
+
+def test_code_that_an_agent_writes_again_is_no_fact_but_what_it_defines_and_where():
+    wrote = call(
+        "write", text="def load_rows(path):\n    batch_size = read(path, 'out/rows.csv')\n    return batch_size"
+    )
+    again = call("write", text="x = 1\nbatch_size = load_rows('out/rows.csv')\n")
+    assert set(needed([wrote], [again])) == {"load_rows", "out/rows.csv"}
+    assert "batch_size" in needed([wrote, result("batch_size is 4")], [again])
+    assert "batch_size" in needed([wrote], [again, say("assistant", "So batch_size is wrong.")])
 
 
 @pytest.mark.parametrize("quoted", ["「订单状态」", "『注文の状態』", "“Jin Mao Tower”", '"Jin Mao Tower"'])
@@ -287,6 +297,28 @@ def test_what_only_a_call_gives_is_not_told_as_if_it_came_of_one():
     assert words_around(["4512"], [asked])["4512"] == "in a call: limit = 4512"
     printed = words_around(["out/report.txt"], [wrote, result("Created: out/report.txt")])["out/report.txt"]
     assert printed == "Created: out/report.txt"
+
+
+def test_what_only_the_agent_says_is_told_as_its_words():
+    said = Turn("assistant", "I will look for flights on May 19, 2024.", {})
+    assert words_around(["May 19, 2024"], [said])["May 19, 2024"] == f"in a reply: {said.text}"
+    found = result("HAT271 leaves on May 19, 2024")
+    assert words_around(["May 19, 2024"], [said, found])["May 19, 2024"] == found.text
+    command = "curl -s http://localhost:8000/flags"
+    asked = ToolCall("", "bash", json.dumps({"command": command}), in_text=True)
+    acted = Turn("assistant", f"I ask for it.\n```\n{command}\n```", {}, calls=(asked,))
+    assert words_around(["http://localhost:8000/flags"], [acted]) == {
+        "http://localhost:8000/flags": f"in a call: {command}"
+    }
+
+
+def test_a_line_of_a_listing_does_not_tell_its_number():
+    shown = [result("Line 511: def cut(text):\nLine 512:     return text\nLine 513: }")]
+    assert needed(shown, [say("assistant", calls=(ToolCall("c", "read", '{"from": 513}'),))]) == ()
+    failed = [result("build.sh: line 513: cmake: command not found")]
+    assert needed(failed, [say("assistant", calls=(ToolCall("c", "read", '{"from": 513}'),))]) == ("513",)
+    both = result("Of them 513 are bad\nLine 512: {\nLine 513: }")
+    assert words_around(["513"], [both]) == {"513": "Of them 513 are bad"}
 
 
 def test_of_an_earlier_summary_the_words_of_a_fact_are_told_without_the_mark_before_them():

@@ -7,6 +7,7 @@ from itertools import accumulate
 
 from trajcompress.facts.copied import flat, is_copied
 from trajcompress.facts.lookup import facts_told
+from trajcompress.facts.parts import defined_in
 from trajcompress.facts.reading import Reader, is_whole, mentions, words
 from trajcompress.facts.uses import TurnReader
 from trajcompress.processes.late_patterns import late_re
@@ -14,7 +15,7 @@ from trajcompress.transcript.trajectory import Turn
 
 MAX_FACTS = 40
 _MAX_VERIFIED = 4  # times the limit: what is looked up in full
-_NAMES = late_re(r"(?!(?:[\da-fA-F]{3}){1,2}\Z)[A-Za-z_][\w.]*|\S*\w/\S+")
+_PATH = late_re(r"\S*\w/\S+")
 
 
 def facts_needed(
@@ -64,8 +65,9 @@ def facts_needed(
     # Where a result gives it, that line must be kept: the agent may have copied what it wrote itself.
     by_results = reader.text(turn for turn in region if turn.role != "assistant") if found else ""
     found = [fact for fact in found if not is_copied(fact, by_results if fact in by_results else told, kept)]
-    own = {fact for fact in used.in_bodies.intersection(found) if not _NAMES.fullmatch(fact)}
-    if own:  # figures and phrases that an agent writes again are its own, unless somebody told them
+    defined = defined_in(told) if found else {}
+    own = {fact for fact in used.in_bodies.intersection(found) if fact not in defined and not _PATH.fullmatch(fact)}
+    if own:  # what an agent writes again is its own, unless somebody told it
         others = reader.text(region, bodies=False)
         found = [fact for fact in found if fact not in own or mentions(others, fact)]
     return tuple(_merged(found)[:limit])

@@ -126,7 +126,7 @@ def best_parts(text: str, wanted: Wanted, most: int) -> Sequence[Part]:
     """
     told: dict[Part, float] = {}
     named: set[Part] = set()
-    defined = _defined(text)
+    defined = defined_in(text)
     for word in [word for word in wanted if word in text]:
         parts, count = _parts_of(text, word, defined)
         for part in parts if len(parts) == count else ():
@@ -235,7 +235,7 @@ def _size(part: Part) -> int:
 def _told(text: str, wanted: tuple[tuple[str, float], ...]) -> Sequence[tuple[Part, Mapping[str, float]]]:
     """Return the parts of a text that have wanted words, those that tell most first, and how much each word tells."""
     told: dict[Part, dict[str, float]] = {}
-    defined = _defined(text)
+    defined = defined_in(text)
     for word, weight in wanted:
         parts, count = _parts_of(text, word, defined)
         for part in parts:
@@ -244,7 +244,7 @@ def _told(text: str, wanted: tuple[tuple[str, float], ...]) -> Sequence[tuple[Pa
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def _defined(text: str) -> Mapping[str, int]:
+def defined_in(text: str) -> Mapping[str, int]:
     """Return the names that a text defines, each with where it stands there first."""
     found: dict[str, tuple[int, int]] = {}  # the first of these tells most
     for definer, end in _DEFINERS.ends_in(text):

@@ -30,6 +30,7 @@ _WORD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01234567
 _TO_WORDS = bytes(byte if byte in _WORD else 32 for byte in range(256))
 _WORD_CHARS = frozenset(map(chr, _WORD))
 _JOINED = _WORD_CHARS | set("-.,")  # beside what may go on
+_LINE = "line "
 _FIRST_GROUP, _GROUP = late_re(r"(?<![\d.])\d{1,3}\Z"), late_re(r"\d{3}(?!\d)")  # of a long number
 
 
@@ -184,6 +185,9 @@ def _goes_on(edge: str, beside: str, beyond: str) -> bool:
 
 
 def _numbers_a_line(text: str, start: int, end: int) -> bool:
+    if text[max(start - len(_LINE), 0) : start].lower() == _LINE and text[end : end + 1] == ":":
+        number = int(text[start:end])  # a compiler names one alone, a listing one after the other
+        return any(f"{text[start - len(_LINE) : start]}{other}:" in text for other in (number - 1, number + 1))
     first = text.rfind("\n", max(start - 12, 0), start) + 1
     begins = first > 0 or start <= 12  # noqa: PLR2004 - listings indent their numbers by less
     return begins and not text[max(first, start - 12) : start].strip(" \t") and text[end : end + 1] in set("\t :|→-")

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from trajcompress.facts.json_words import NAMING, words_in_json
 from trajcompress.facts.markup import linked, shown
 from trajcompress.facts.parts import words_at
-from trajcompress.facts.reading import is_whole, mentions, readable
+from trajcompress.facts.reading import is_told, is_whole, mentions, readable
 from trajcompress.json_values import parse_json
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.summary_marks import SUMMARY_PREFIX
@@ -33,7 +33,7 @@ _ESCAPES = late_re(r"\\+[nrt]")
 _NUMBER = late_re(r"\A\s{0,8}\d{1,7}(?:[\t→]| ?\|\s)")  # of a line of a file that is shown
 _JSON_PAIR = late_re(r'"([\w .-]{1,40})"\s?: ?(?:"([^"]{1,300})"|(-?\d[\w.+-]{0,40}|true|false|null)),?')
 _BARE_ITEMS = 3
-_IN_CALL = "in a call: "
+_IN_CALL, _IN_REPLY = "in a call: ", "in a reply: "
 _ITEM = late_re(r"[^\s,;]+(?: [^\s,;]+)?")
 _TAGS = late_re(r"\A(?:<[a-zA-Z][\w-]{0,40}>)+(?=.)|(?<=.)(?:</[a-zA-Z][\w-]{0,40}>)+\Z")  # of a text protocol
 _HEADER = late_re(r"\A\[\w{1,40} for '[^\n]{0,400}'\] Result:\s{0,8}")  # of a text protocol: of what it is the result
@@ -46,6 +46,18 @@ class _Place(NamedTuple):
     start: int
     end: int
     fact: str
+
+
+class _Given(NamedTuple):
+    """A text of a turn: what says that the agent gives it, if it does, and what of it are calls."""
+
+    text: str
+    by: str = ""
+    calls: str = ""
+
+    def named(self, facts: Sequence[str]) -> str:
+        """Return what says so of facts."""
+        return _IN_CALL if self.calls and all(fact in self.calls for fact in facts) else self.by
 
 
 def telling_lines(text: str) -> str:
@@ -71,8 +83,7 @@ def around(fact: str, text: str) -> str:
 def words_around(facts: Sequence[str], turns: Sequence[Turn], others: Iterable[str] = ()) -> dict[str, str]:
     """Return for each fact the words that it stands in, the last time that one of the turns tells it, else itself.
 
-    What the agent says of it comes after what others tell; what only a call of it gives is named as that, as it is no
-    outcome.
+    What the agent says of it comes after what others tell, and is named as that, as it is no outcome.
 
     Facts that stand close together on a line have the same words.
 
@@ -84,8 +95,8 @@ def words_around(facts: Sequence[str], turns: Sequence[Turn], others: Iterable[s
     if not facts:
         return {}
     latest = [turn for own in (False, True) for turn in reversed(turns) if (turn.role == "assistant") is own]
-    given = [pair for turn in latest for pair in _texts(turn)]
-    texts = [*(_short(text) for _, text in given), *(other.removeprefix(SUMMARY_PREFIX) for other in others)]
+    given = [text for turn in latest for text in _texts(turn)]
+    texts = [*(_short(each.text) for each in given), *(other.removeprefix(SUMMARY_PREFIX) for other in others)]
     plain = cache(lambda number: shown(texts[number]))
     found: dict[int, list[_Place]] = {}
     words = {fact: fact for fact in facts}
@@ -101,9 +112,9 @@ def words_around(facts: Sequence[str], turns: Sequence[Turn], others: Iterable[s
                 words[fact] = link if mentions(link, fact) else fact
                 break
     for number, places in found.items():
-        is_call = number < len(given) and given[number][0]
+        by = given[number].named if number < len(given) else lambda _: ""
         for told, near in _in_words(plain(number), places):
-            words |= dict.fromkeys(near, f"{_IN_CALL}{told}" if is_call and told not in near else told)
+            words |= dict.fromkeys(near, told if told in near else f"{by(near)}{told}")
     return words
 
 
@@ -116,11 +127,14 @@ def _in_words(text: str, places: Sequence[_Place]) -> Iterator[tuple[str, Sequen
 
 
 def last_place(fact: str, text: str) -> int:
-    """Return where a fact stands last in a text on its own, or -1."""
-    at = text.rfind(fact)
-    while at >= 0 and not is_whole(text, at, at + len(fact)):
-        at = text.rfind(fact, 0, at)
-    return at
+    """Return where a fact stands last in a text on its own, at best not as the number of a line, or -1."""
+    for stands in (is_told, is_whole) if fact.isdecimal() else (is_whole,):
+        at = text.rfind(fact)
+        while at >= 0 and not stands(text, at, at + len(fact)):
+            at = text.rfind(fact, 0, at)
+        if at >= 0:
+            return at
+    return -1
 
 
 def _joined(text: str, places: Sequence[_Place]) -> list[tuple[int, int, list[str]]]:
@@ -219,11 +233,14 @@ def _span_in(line: str, fact: str) -> tuple[int, int] | None:
     return at - len(key[1]) if key else 0, stop
 
 
-def _texts(turn: Turn) -> list[tuple[bool, str]]:
-    """Return the texts of a turn, each with whether a call gives it."""
-    calls = ((True, _passed(call.arguments)) for call in turn.calls if not call.in_text)
+def _texts(turn: Turn) -> list[_Given]:
     text = turn.text
-    return [(False, _HEADER.sub("", text) if text.startswith("[") else text), (False, turn.reasoning), *calls]
+    if turn.role != "assistant":
+        return [_Given(_HEADER.sub("", text) if text.startswith("[") else text), _Given(turn.reasoning)]
+    in_text = "\n".join(readable(call.arguments) for call in turn.calls if call.in_text)
+    apart = (_passed(call.arguments) for call in turn.calls if not call.in_text)
+    said = (_Given(each, _IN_REPLY, in_text) for each in (text, turn.reasoning))
+    return [*said, *(_Given(each, _IN_CALL) for each in apart)]
 
 
 def _passed(arguments: str) -> str:
