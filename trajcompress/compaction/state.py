@@ -15,7 +15,7 @@ from trajcompress.events import Emit, nobody
 from trajcompress.facts.count import NO_FACTS, FactCount
 from trajcompress.facts.ledger import FactLedger
 from trajcompress.formats.media import MARKS
-from trajcompress.redact import Clean, without_secrets
+from trajcompress.redact import HOLDS_NONE, Clean, without_secrets
 from trajcompress.redact.turns import CleanRow
 from trajcompress.tokens.counter import Count, Known, TokenCounter
 from trajcompress.transcript.trajectory import Region, Trajectory, Turn
@@ -116,7 +116,7 @@ class State:
     def takes_secrets_out(self) -> Clean:
         """What takes the secrets out of a text of this row; it does nothing where the row is known to hold none."""
         has_none = self.clean is not None and not any(self.clean.redactions)
-        return str if has_none else without_secrets
+        return HOLDS_NONE if has_none else without_secrets
 
     @property
     def as_read(self) -> tuple[Turn, ...]:

@@ -14,10 +14,11 @@ from __future__ import annotations
 
 from trajcompress.redact.known import NONE_KNOWN, Known
 from trajcompress.redact.row import redact_turns
-from trajcompress.redact.text import Clean, Redacted, redact, redact_all, without_secrets
+from trajcompress.redact.text import HOLDS_NONE, Clean, Redacted, redact, redact_all, without_secrets
 from trajcompress.redact.tree import RedactedRow, RedactedValue, redact_row, redact_value
 
 __all__ = [
+    "HOLDS_NONE",
     "NONE_KNOWN",
     "Clean",
     "Known",

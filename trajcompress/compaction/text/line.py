@@ -14,7 +14,7 @@ from trajcompress.outcomes.outcome import Reading
 from trajcompress.outcomes.printed.screen import PAGE_CHARS
 from trajcompress.outcomes.steps import label_of, without_folders
 from trajcompress.outcomes.text import harmless, one_line, shorten
-from trajcompress.redact import Clean, without_secrets
+from trajcompress.redact import HOLDS_NONE, Clean, without_secrets
 from trajcompress.transcript.notes import without_notes
 from trajcompress.transcript.observations import REFUSED_REPLY
 from trajcompress.transcript.summary_marks import is_cleared_line
@@ -155,7 +155,7 @@ def _label(action: Action | None, name: str | None, limit: int, unnamed: str = _
     action = replace(action, change="") if action and action.change else action
     label = label_of(action, name or "", limit)
     label = without_folders(label, action) if len(label) > LABEL_CHARS else label
-    return _plain(label, limit, str) or unnamed
+    return _plain(label, limit, HOLDS_NONE) or unnamed
 
 
 def _plain(text: str, limit: int, clean: Clean) -> str:

@@ -18,7 +18,7 @@ from trajcompress.facts.parts import Part, Wanted, first_of_entry, parts_with
 from trajcompress.outcomes.reports.errors import marks_any, tally
 from trajcompress.outcomes.text import TRACEBACK
 from trajcompress.processes.late_patterns import late_re
-from trajcompress.redact import Clean, redact, redact_all, without_secrets
+from trajcompress.redact import HOLDS_NONE, Clean, redact, redact_all, without_secrets
 
 MARK_CHARS = 48
 """No mark is longer, but for the facts that it names."""
@@ -147,7 +147,7 @@ def _written(text: str, stretches: Sequence[tuple[int, int]]) -> str:
 
 def _near_secrets(text: str, parts: Sequence[Part], clean: Clean) -> set[Part]:
     """Return the parts that may be half of a secret, or one without the name by which it is known."""
-    if clean is str:  # there are none
+    if clean is HOLDS_NONE:
         return set()
     near = (text[max(part.start - _SECRET_CHARS, 0) : part.end + _SECRET_CHARS] for part in parts)
     found = redact_all(list(near))
