@@ -85,6 +85,12 @@ def test_code_that_an_agent_writes_again_is_no_fact_but_what_it_defines_and_wher
     assert "batch_size" in needed([wrote], [again, say("assistant", "So batch_size is wrong.")])
 
 
+def test_a_path_of_windows_holds_no_line_breaks():
+    listed = [result("Directory: C:\\Users\\me\\Flow Forge\\node_modules\\turbo")]
+    assert needed(listed, [say("assistant", "I look at ode_modules.")]) == ()
+    assert needed(listed, [call("ls", path="C:\\Users\\me\\Flow Forge\\node_modules\\turbo")]) != ()
+
+
 @pytest.mark.parametrize("quoted", ["「订单状态」", "『注文の状態』", "“Jin Mao Tower”", '"Jin Mao Tower"'])
 def test_quoted_strings_of_any_script(quoted):
     assert needed([result(f"found {quoted[1:-1]} there")], [say("assistant", f"At {quoted} now")]) == (quoted[1:-1],)

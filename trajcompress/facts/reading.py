@@ -26,6 +26,7 @@ _REMEMBERED = 1 << 12
 _NAMING_KEYS = frozenset({"tool_name", "function_name", "server_name", "command"})  # name what a tool is to do
 
 _ESCAPE = late_re(r"\\([ntr\"/]|u[0-9a-fA-F]{4})")
+_DRIVE, _OF_DRIVE = late_re(r"(?<!\w)[A-Za-z]:\\(?![ntr\"/\\]|u[0-9a-fA-F]{4})"), ":\\"  # no JSON has one
 _WORD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 _TO_WORDS = bytes(byte if byte in _WORD else 32 for byte in range(256))
 _WORD_CHARS = frozenset(map(chr, _WORD))
@@ -104,10 +105,13 @@ def is_body(value: str) -> bool:
 
 
 def readable(text: str) -> str:
-    """Leave out the middle of a huge text, and undo the escapes of JSON that stands in it."""
+    r"""Leave out the middle of a huge text, and undo the escapes of JSON that stands in it.
+
+    Paths of Windows have none: ``C:\Users\new`` has no line break.
+    """
     if len(text) > HEAD_CHARS + TAIL_CHARS:
         text = f"{text[:HEAD_CHARS]}\n{text[-TAIL_CHARS:]}"
-    if "\\" in text:
+    if "\\" in text and not (_OF_DRIVE in text and _DRIVE.search(text)):
         parts = _ESCAPE.split(text)
         parts[1::2] = map(_PLAIN.__getitem__, parts[1::2])
         text = "".join(parts)

@@ -22,6 +22,7 @@ from trajcompress.outcomes.action.change import (
 )
 from trajcompress.outcomes.action.commands import cut_command, without_comments
 from trajcompress.outcomes.action.labels import named
+from trajcompress.outcomes.action.patches import Patch, patch_of
 from trajcompress.outcomes.action.places import COUNT_KEYS, PATH_KEYS, SPAN_KEYS, files_of, span_of
 from trajcompress.outcomes.action.quotes import closed
 from trajcompress.outcomes.action.scripts import called_in, told_call
@@ -110,8 +111,8 @@ def describe(name: str, data: Any, usual: Usual = NOTHING_USUAL, apart: Collecti
         apart: names of those that tell it from another call of the tool.
     """
     name = shorten(one_line(name), 60)
-    if not isinstance(data, dict):
-        return _on_text(name, data)
+    if (patch := patch_of(data)) or not isinstance(data, dict):
+        return _patched(name, patch) if patch else _on_text(name, data)
     inner, given = inner_call(data)
     if inner:  # a tool that calls tools
         return replace(describe(f"{name} {inner}", given, usual, apart), through=name)
@@ -129,6 +130,16 @@ def describe(name: str, data: Any, usual: Usual = NOTHING_USUAL, apart: Collecti
     known = usual if name else NOTHING_USUAL  # else one may be the tool
     target, beside = _arguments(data, known, apart, alone=is_tool)
     return Action(name, target, _kind(name), files_in(target), beside=beside)
+
+
+def _patched(name: str, patch: Patch) -> Action:
+    """Describe a call that applies a patch: a tool of its own, or a command."""
+    names = ", ".join(patch.files)
+    target = shorten(f"apply_patch {names}" if not name or name.lower() in SHELLS else names, TARGET_CHARS)
+    files = tuple(patch.files[:_MOST_FILES])
+    return Action(
+        name, target, "change", files, change=patch.change, changes=tuple(patch.files), moves=tuple(patch.moves)
+    )
 
 
 def _on_text(name: str, data: Any) -> Action:
@@ -219,6 +230,8 @@ def _typed(data: dict[str, Any]) -> Action:
 
 def command(text: str) -> Action:
     """Describe a shell command, an editor command or a query."""
+    if patch := patch_of(text):
+        return _patched("", patch)
     body = _CD.sub("", without_comments(text.strip())[:SCAN_CHARS])
     first, _, rest = body.partition("\n")
     redirecting = without_quoted_signs(first)

@@ -16,8 +16,8 @@ CHANGE_CHARS = 300
 GIST_CHARS = 90
 """What is told of a script or a new file."""
 
-_OLD_KEYS = ("old_str", "old_string", "old_text", "oldText", "search", "old")
-_NEW_KEYS = ("new_str", "new_string", "new_text", "newText", "replacement", "replace", "new")
+_OLD_KEYS = ("old_str", "old_string", "oldString", "old_text", "oldText", "search", "old")
+_NEW_KEYS = ("new_str", "new_string", "newString", "new_text", "newText", "replacement", "replace", "new")
 _WHOLE_KEYS = ("file_text", "content", "contents")
 _DIFF_KEYS = ("diff", "patch")
 _LIST_KEY = "edits"

@@ -8,13 +8,27 @@ from typing import Any
 from trajcompress.outcomes.compact import parse
 from trajcompress.processes.late_patterns import late_re
 
-PATH_KEYS = ("path", "file_path", "filepath", "file", "filename", "file_name", "target_file", "absolute_path")
+PATH_KEYS = (
+    *("path", "file_path", "filepath", "filePath", "file", "filename", "file_name", "fileName", "target_file"),
+    *("targetFile", "TargetFile", "absolute_path", "AbsolutePath", "relative_path", "notebook_path", "script_name"),
+)
 _FILES_KEY = "files"
-_FROM_KEYS = ("start_line", "startline", "line_start", "start", "from_line", "offset")
-_TO_KEYS = ("end_line", "endline", "line_end", "end", "to_line")
+_FROM_KEYS = (
+    "start_line",
+    "startline",
+    "startLine",
+    "StartLine",
+    "line_start",
+    "start",
+    "from_line",
+    "offset",
+    "start_line_number",
+)
+_TO_KEYS = ("end_line", "endline", "endLine", "EndLine", "line_end", "end", "to_line", "end_line_number")
 _RANGE_KEYS = ("view_range", "line_range", "line_ranges", "ranges")
 COUNT_KEYS = frozenset({"limit", "num_lines", "line_count", "max_lines"})
 SPAN_KEYS = frozenset((*_FROM_KEYS, *_TO_KEYS, *_RANGE_KEYS))
+_NUMBER_CHARS = 9
 _LINES = late_re(r"\d{1,9}-\d{1,9}")
 
 
@@ -62,6 +76,9 @@ def _range(given: Any) -> str:
 
 def _number(data: Mapping[str, Any], keys: Collection[str]) -> int | None:
     for key in keys:
-        if key in data and isinstance(value := data[key], int):
+        value = data.get(key)
+        if isinstance(value, str) and value.strip().isdecimal() and len(value) <= _NUMBER_CHARS:  # of a text protocol
+            value = int(value)
+        if isinstance(value, int):
             return value
     return None
