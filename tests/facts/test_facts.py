@@ -91,6 +91,23 @@ def test_a_path_of_windows_holds_no_line_breaks():
     assert needed(listed, [call("ls", path="C:\\Users\\me\\Flow Forge\\node_modules\\turbo")]) != ()
 
 
+def test_code_that_stands_in_the_text_of_a_turn_is_that_of_a_call():
+    def acts(code: str) -> Turn:
+        asked = ToolCall("", "python", json.dumps({"code": code}), in_text=True)
+        return Turn("assistant", f"I try it.\n```python\n{code}\n```", {}, calls=(asked,))
+
+    wrote = acts("print('All 12 checks pass')\nbatch_size = 4512\nprint(batch_size)")
+    again = acts("print('All 12 checks pass')\nbatch_size = 4512\nload(batch_size)")
+    assert needed([wrote], [again]) == ()
+    assert needed([wrote, result("All 12 checks pass\n4512")], [again]) != ()
+
+
+def test_of_a_value_of_json_that_goes_on_its_sentence_is_told_with_its_key():
+    said = "We got 77.02 s. " + "So we wait. " * 40
+    turn = Turn("assistant", json.dumps({"analysis": said, "plan": "wait"}), {})
+    assert words_around(["77.02"], [turn])["77.02"] == "in a reply: analysis = We got 77.02 s."
+
+
 @pytest.mark.parametrize("quoted", ["「订单状态」", "『注文の状態』", "“Jin Mao Tower”", '"Jin Mao Tower"'])
 def test_quoted_strings_of_any_script(quoted):
     assert needed([result(f"found {quoted[1:-1]} there")], [say("assistant", f"At {quoted} now")]) == (quoted[1:-1],)

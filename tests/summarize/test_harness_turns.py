@@ -57,3 +57,18 @@ def test_what_is_said_again_after_replies_without_calls_is_told_once():
     nag = say("user", "Go on with the task until all of it is done.")
     record = extract(ask((REPLY, nag, call(1, "ls", path="."), result(1, "a.txt"), REPLY, nag, REPLY, nag)))
     assert section(record, "Requests").count("until all of it is done") == 1
+
+
+def test_what_the_kept_beginning_of_a_row_says_already_behind_a_reply_is_a_harness():
+    asks = "Based on the files above, answer: do we need more context, and where are the bugs?"
+    head = (say("user", f"Find the bug.\n{asks}"), say("assistant", "I look."), say("user", asks))
+    record = extract(ask((REPLY, say("user", asks), REPLY, say("user", "Only in a.py.")), head=head))
+    assert section(record, "Requests").strip() == '- "Only in a.py."'
+
+
+@pytest.mark.parametrize("budget", [60, 90, 900])
+def test_a_short_answer_stands_with_the_question_that_it_answers(budget):
+    reply = say("assistant", f"{'I have looked at the page of that day. ' * 12}Do you want me to create this folder?")
+    told = extract(ask((reply, say("user", "yes"), call(1, "ls", path="."), result(1, "a.txt")), budget=budget))
+    assert section(told, "Requests").strip() == '- "yes"'
+    assert 'Do you want me to create this folder?"' in section(told, "Replies")

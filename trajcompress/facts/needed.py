@@ -68,7 +68,7 @@ def facts_needed(
     defined = defined_in(told) if found else {}
     own = {fact for fact in used.in_bodies.intersection(found) if fact not in defined and not _PATH.fullmatch(fact)}
     if own:  # what an agent writes again is its own, unless somebody told it
-        others = reader.text(region, bodies=False)
+        others = "\n".join(map(reader.brief, region))
         found = [fact for fact in found if fact not in own or mentions(others, fact)]
     return tuple(_merged(found)[:limit])
 

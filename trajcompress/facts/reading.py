@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, NamedTuple, TypeAlias
 
 from trajcompress.json_values import parse_json
@@ -22,6 +22,7 @@ TAIL_CHARS = 50_000
 MAX_TRIES = 1_000  # places looked at before a text is said not to mention something
 _MAX_VALUES = 2_000  # read of the arguments of one call
 _BRIEF_CHARS = 200
+_MOST_BODIES = 20  # of the text of a turn: each is searched for in all of it
 _REMEMBERED = 1 << 12
 _NAMING_KEYS = frozenset({"tool_name", "function_name", "server_name", "command"})  # name what a tool is to do
 
@@ -50,17 +51,24 @@ class Reader:
     def __init__(self) -> None:
         self.schema: set[str] = set()
 
-    def text(self, turns: Iterable[Turn], *, bodies: bool = True) -> str:
-        """Return everything that turns say, think and pass to tools; ``bodies`` of files and pages as well."""
+    def text(self, turns: Iterable[Turn]) -> str:
+        """Return everything that turns say, think and pass to tools."""
         parts: list[str] = []
         for turn in turns:
             parts += (turn.text, turn.reasoning)
             for call in turn.calls:
                 values = self._values(call)
-                parts += () if call.in_text else values if bodies else [v for v in values if not is_body(v)]
+                parts += () if call.in_text else values
         parts = list(filter(None, parts))
         whole = "\n".join(parts)  # no escape goes on in the next part
         return readable(whole) if len(whole) <= HEAD_CHARS + TAIL_CHARS else "\n".join(map(readable, parts))
+
+    def brief(self, turn: Turn) -> str:
+        """Return what a turn says, thinks and passes to tools, but for what files, pages and messages are to hold."""
+        said = self.said(turn)
+        apart = (values for call, values in zip(turn.calls, said.arguments, strict=True) if not call.in_text)
+        passed = (value for value in chain.from_iterable(apart) if not is_body(value))
+        return "\n".join((without_bodies(turn, said), said.reasoning, *passed))
 
     def said(self, turn: Turn) -> Said:
         """Read one turn; ``whole`` is the :meth:`text` of it. Arguments that are no JSON are one value."""
@@ -102,6 +110,15 @@ class Reader:
 def is_body(value: str) -> bool:
     """Whether an argument is what a file, a page or a message is to hold, and no name of anything."""
     return len(value) > _BRIEF_CHARS or "\n" in value.strip()
+
+
+def without_bodies(turn: Turn, said: Said) -> str:
+    """Return the text of a turn without what calls that stand in it write."""
+    written = (values for call, values in zip(turn.calls, said.arguments, strict=True) if call.in_text)
+    text = said.text
+    for body in islice(filter(is_body, chain.from_iterable(written)), _MOST_BODIES):
+        text = text.replace(body, "")
+    return text
 
 
 def readable(text: str) -> str:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from msgspec import Struct, field
 
 from trajcompress.facts.candidates import candidates, value_candidate
-from trajcompress.facts.reading import Reader, Said, is_body, readable
+from trajcompress.facts.reading import Reader, Said, is_body, readable, without_bodies
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.observations import is_request, request_text
 from trajcompress.transcript.trajectory import Turn
@@ -102,7 +102,7 @@ class TurnReader:
         if turn.role == "assistant":
             if '"' in said.text:
                 reader.schema.update(_JSON_KEY.findall(said.text))
-            used.say(candidates(said.text), _WRITTEN)
+            used.say(candidates(without_bodies(turn, said)), _WRITTEN)
             used.say(candidates(said.reasoning), _SAID)
             for values in said.arguments:
                 _call(used, values)

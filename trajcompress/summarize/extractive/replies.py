@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 
 from trajcompress.outcomes.compact import parse
-from trajcompress.outcomes.text import clip, one_line, whole_sentences
-from trajcompress.summarize.extractive.fit import RECENT, Line, Section
+from trajcompress.outcomes.text import clip, one_line, sentences, whole_sentences
+from trajcompress.summarize.extractive.fit import ASKED, RECENT, Line, Section
 from trajcompress.summarize.extractive.scores import LAST, Told
-from trajcompress.transcript.observations import is_request
+from trajcompress.transcript.observations import is_request, request_text
 from trajcompress.transcript.roles import addressee_of
 from trajcompress.transcript.speakers import speaker_of
 from trajcompress.transcript.text_protocols.actions import find_actions
@@ -17,7 +17,9 @@ from trajcompress.transcript.text_protocols.written_calls import FINAL
 from trajcompress.transcript.trajectory import Turn
 
 _REPLY_CHARS, _SHORT_REPLY_CHARS = 260, 120
+_BRIEF_CHARS = 40  # of a person
 _REPLIED = 0.5
+_BETWEEN = " … "
 _THOUGHT_END = "</think>"
 _LEAST_SPACES = 3
 
@@ -37,7 +39,8 @@ def replies_of(region: Sequence[Turn], told: Sequence[Told], people: Collection[
     for index, said in replies.items():
         if often[said] == 1 and _is_sentence(said):  # what is said again and again tells nothing
             score = _REPLIED + (0 if acting else LAST) + RECENT * (index + 1) / len(region)
-            lines.append(_reply(index, score, region[index].name, said))
+            asks = _asked(said) if _is_answered_briefly(region, index) else ""
+            lines.append(_reply(index, score + (ASKED if asks else 0), region[index].name, said, asks))
     return lines
 
 
@@ -71,8 +74,28 @@ def _is_sentence(said: str) -> bool:
     return said.count(" ") >= _LEAST_SPACES or (not said.isascii() and any(map(str.isalnum, said)))
 
 
-def _reply(index: int, score: float, by: str | None, said: str) -> Line:
-    """Quote a reply, in whole sentences: what is cut amid one may say something else."""
-    forms = filter(None, (whole_sentences(said, limit) for limit in (_REPLY_CHARS, _SHORT_REPLY_CHARS)))
+def _is_answered_briefly(region: Sequence[Turn], index: int) -> bool:
+    """Whether a person says so little behind a turn that nobody knows what without what was asked."""
+    after = region[index + 1] if index + 1 < len(region) else None
+    return after is not None and is_request(after) and len(request_text(after).strip()) <= _BRIEF_CHARS
+
+
+def _asked(said: str) -> str:
+    """Return the question that something said ends with; nothing where it does not, or that is long."""
+    start, end = next(reversed(sentences(said)), (0, 0))
+    last = said[start:end].strip()
+    return last if last.endswith(("?", "？")) and len(last) <= _SHORT_REPLY_CHARS else ""
+
+
+def _reply(index: int, score: float, by: str | None, said: str, asks: str) -> Line:
+    """Quote a reply, in whole sentences: what is cut amid one may say something else; with what it ``asks``."""
+    forms = filter(None, (_quoted(said, asks, limit) for limit in (_REPLY_CHARS, _SHORT_REPLY_CHARS)))
     quoted = (f'{by}: "{form}"' if by else f'"{form}"' for form in forms)
     return Line(Section.REPLIES, index, score, tuple(dict.fromkeys(quoted)))
+
+
+def _quoted(said: str, asks: str, limit: int) -> str:
+    if not asks or len(said) <= limit:
+        return whole_sentences(said, limit)
+    begun = whole_sentences(said, limit - len(asks) - len(_BETWEEN)).removesuffix(_BETWEEN.rstrip())
+    return f"{begun}{_BETWEEN if begun else _BETWEEN.lstrip()}{asks}"

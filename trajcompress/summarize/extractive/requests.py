@@ -26,10 +26,13 @@ _BINDING = late_re(
 
 
 def requests_of(region: Sequence[Turn], head: Sequence[Turn], people: Collection[str]) -> list[Line]:
-    """Quote what people ask, the sentences that bind first where all is too long; with names where several speak."""
+    """Quote what people ask, the sentences that bind first where all is too long; with names where several speak.
+
+    What a turn before says, too, behind a reply, is a harness's.
+    """
     lines = []
     last = max((index for index, turn in enumerate(region) if _is_asked_by(turn, people)), default=-1)
-    asked: set[str] = set()
+    asked = {one_line(clip(request_text(turn))) for turn in head if is_request(turn)}
     speaking = {speaker_of(turn) for turn in (*head, *region) if turn.role == "user" and not turn.answers}
     for index, turn in enumerate(region):
         if not _is_asked_by(turn, people):
