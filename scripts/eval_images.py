@@ -65,7 +65,7 @@ def main() -> int:
     print(table(lines))
     for each in findings:
         if asked.as_made or each["of"] != "as made":
-            print(f"[{each['trainer']}, {each['of']}] {each['what']}")
+            print(f"[{each['trainer']}, {each['of']}] {each['what'][:200]}")
     if asked.json:
         shown = {"table": [dict(zip(_names(), line, strict=True)) for line in lines[1:]], "findings": findings}
         asked.json.write_text(json.dumps(shown, ensure_ascii=False, indent=1), encoding="utf-8")

@@ -9,6 +9,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from images.decoding import ensure_decoder
+
+ensure_decoder()
 from trainers.axolotl import derived  # it sets what axolotl reads when it is imported
 
 # isort: split
@@ -21,7 +24,6 @@ from datasets import disable_progress_bars
 from trainers.lines import forget_fingerprints
 from transformers import AutoProcessor
 
-from images.decoding import ensure_decoder
 from images.lines import WINDOW, arguments, kind_of, parts_of, seen, write_lines
 
 SETTINGS: dict[str, Any] = {"chat_template": "tokenizer_default", "seed": 42, "dataset_num_proc": 1}
@@ -33,7 +35,6 @@ SETTINGS |= {"is_multimodal": True, "sequence_len": WINDOW}
 def main() -> None:
     """Load paths as a training with images does, and collate row by row."""
     asked = arguments(__doc__)
-    ensure_decoder()
     forget_fingerprints()
     disable_progress_bars()
     logging.disable(logging.WARNING)

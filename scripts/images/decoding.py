@@ -8,7 +8,7 @@ from typing import Any
 
 
 def ensure_decoder() -> None:
-    """Have ``torchvision.io`` decode images."""
+    """Have ``torchvision.io`` decode images; before others import its functions by name."""
     import torch
     import torchvision
 

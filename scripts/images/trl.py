@@ -8,20 +8,21 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from images.decoding import ensure_decoder
+
+ensure_decoder()
 import yaml
 from datasets import disable_progress_bars, load_dataset
 from trainers.lines import forget_fingerprints
 from transformers import AutoModelForImageTextToText, AutoProcessor
 from trl import SFTConfig, SFTTrainer
 
-from images.decoding import ensure_decoder
 from images.lines import arguments, kind_of, parts_of, seen, write_lines
 
 
 def main() -> None:
     """Load paths as a script without code of its own would: load_dataset, SFTTrainer, and its batches of one row."""
     asked = arguments(__doc__)
-    ensure_decoder()
     forget_fingerprints()
     disable_progress_bars()
     logging.disable(logging.WARNING)
