@@ -37,7 +37,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
 
         def load(file: Path) -> Sequence[dict[str, Any] | None]:
-            described = dict(given["datasets"][0]) if given.get("datasets") else _derived(file)
+            described = dict(given["datasets"][0]) if given.get("datasets") else derived(file)
             described |= {"path": str(file), "ds_type": "parquet" if file.suffix == ".parquet" else "json"}
             described |= {"split": "train"}
             if asked.chat_template:
@@ -82,7 +82,7 @@ class RowsDropped(Exception):  # noqa: N818  no error of ours
     """Fewer rows came out: pieces show which."""
 
 
-def _derived(file: Path) -> dict[str, Any]:
+def derived(file: Path) -> dict[str, Any]:
     """A dataset's settings by the columns of its first rows."""
     rows = read_file(file)
     columns = rows.column_names if file.suffix == ".parquet" else str(rows[0])

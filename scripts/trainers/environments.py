@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 TORCH = "torch==2.13.0"
+FOR_IMAGES = (TORCH, "torchvision==0.28.0", "pillow")
+"""What the processors of models with images ask for besides."""
 
 
 @dataclass(frozen=True)
@@ -52,10 +54,22 @@ def python_of(name: str, folder: Path, index: str | None = None) -> Path:
     wanted = ENVIRONMENTS[name]
     print(f"installing {name} in {place}", file=sys.stderr, flush=True)
     venv.create(place, with_pip=True)
-    pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    pip += ["--extra-index-url", index] if index else []
+    pip = _pip(python, index)
     subprocess.run([*pip, *wanted.with_dependencies], check=True)
     if wanted.alone:
         subprocess.run([*pip, "--no-deps", *wanted.alone], check=True)
     (place / MARK).touch()
     return python
+
+
+def add_images(python: Path, index: str | None = None) -> None:
+    """Install what rows with images take into an environment, where it is not there."""
+    tried = [str(python), "-c", "import torchvision, PIL"]
+    if subprocess.run(tried, stderr=subprocess.DEVNULL, check=False).returncode:
+        print(f"installing {' '.join(FOR_IMAGES)} for {python}", file=sys.stderr, flush=True)
+        subprocess.run([*_pip(python, index), *FOR_IMAGES], check=True)
+
+
+def _pip(python: Path, index: str | None) -> list[str]:
+    pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    return [*pip, "--extra-index-url", index] if index else pip

@@ -56,7 +56,7 @@ def main() -> None:
         processor = _get_dataset_processor(data_args, "sft", template, tokenizer, None)
 
         def load(file: Path) -> Sequence[dict[str, Any] | None]:
-            entry = _described(file, asked.setup) | {"file_name": str(file.resolve())}
+            entry = described(file, asked.setup) | {"file_name": str(file.resolve())}
             (Path(folder) / "dataset_info.json").write_text(json.dumps({NAME: entry}), encoding="utf-8")
             model_args.cache_dir = tempfile.mkdtemp(dir=folder)
             aligned = _get_merged_dataset([NAME], model_args, data_args, training_args, "sft")
@@ -75,7 +75,7 @@ def _encoded(processor: Any, tokenizer: Any, row: dict[str, Any]) -> dict[str, A
     return result_of(tokenizer, made["input_ids"][0], made["labels"][0])
 
 
-def _described(file: Path, setup: Path | None) -> dict[str, Any]:
+def described(file: Path, setup: Path | None) -> dict[str, Any]:
     """The entry of dataset_info.json for a file: that of the setup, or one by its columns."""
     if setup:
         entries = json.loads(setup.read_text(encoding="utf-8"))
