@@ -45,8 +45,15 @@ class Step(Struct, frozen=True):
     answered: int | None = None
 
 
-def steps_of(turns: Sequence[Turn]) -> list[Step]:
-    """Return what ran in turns, in order, each with its result."""
+def steps_of(turns: Sequence[Turn], head: Sequence[Turn] = ()) -> list[Step]:
+    """Return what ran in turns, in order, each with its result; what was sent in the ``head`` before is not new."""
+    before = Before()
+    if any(turn.calls for turn in head):
+        _steps_of(head, before)
+    return _steps_of(turns, before)
+
+
+def _steps_of(turns: Sequence[Turn], before: Before) -> list[Step]:
     results: dict[Place, str] = {}
     answered: dict[Place, int] = {}
     unasked: list[Step] = []
@@ -67,7 +74,6 @@ def steps_of(turns: Sequence[Turn]) -> list[Step]:
             unasked.append(Step(index, None, turns[index].name or "", text, index))
     _judge(turns, results, answered)
     calls = calls_of(turns)
-    before = Before()
     steps: list[Step] = []
     for index, turn in enumerate(turns):
         for number in range(_actions_in(turn) or (index, 0) in results):

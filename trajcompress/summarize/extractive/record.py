@@ -56,7 +56,7 @@ _UNREAD = "…"  # what was done, where no call tells it
 def write(request: SummaryRequest) -> Record:
     """Read the region of a request, and what an earlier summary told, into the lines of a record."""
     region = request.region
-    steps = steps_of(region)[-_MOST_STEPS:]
+    steps = steps_of(region, request.head)[-_MOST_STEPS:]
     told = _told(steps, LaterReader(region), request.facts, request.taken())
     ran = [each for each in told if each.step.action or _came_of_something(each)]
     people = people_of(request.head, region)
