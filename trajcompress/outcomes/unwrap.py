@@ -10,6 +10,7 @@ from trajcompress.outcomes.compact import parse
 from trajcompress.outcomes.editor import told_by_editor, without_notices
 from trajcompress.outcomes.mcp import content_of
 from trajcompress.outcomes.reports.exits import exit_code
+from trajcompress.outcomes.terminal import told_by_terminal, without_size
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.notes import without_notes
 from trajcompress.transcript.text_protocols.observation_parts import in_observation
@@ -57,6 +58,8 @@ def unwrap(text: str) -> str:
 
 def _unwrapped(text: str) -> str:
     text = content_of(_named_content(text))
+    if (printed := told_by_terminal(text)) is not None:
+        return printed
     if _OF_SHELL.match(text) and (printed := _printed(parse(text.strip()))) is not None:
         return printed
     if _OF_STEP.match(text) and len(text) <= _NAMED_CHARS:
@@ -94,7 +97,7 @@ def _printed(data: Any) -> str | None:
     texts = [text for key in _PRINTED if isinstance(text := data.get(key), str)]
     if not texts or (code is None and not data.keys() & {"stdout", "stderr"}):
         return None
-    printed = [text.strip("\n") for text in texts if text.strip()]
+    printed = [without_size(text).strip("\n") for text in texts if text.strip()]
     if isinstance(error := data.get("error"), str) and error not in "".join(printed):
         printed.append(f"Error: {error}")
     return "\n".join([*printed, *([f"exit code: {code}"] if code else [])])
