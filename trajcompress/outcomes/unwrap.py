@@ -9,6 +9,7 @@ from typing import Any
 from trajcompress.outcomes.compact import parse
 from trajcompress.outcomes.editor import told_by_editor, without_notices
 from trajcompress.outcomes.mcp import content_of
+from trajcompress.outcomes.opencode import lines_read
 from trajcompress.outcomes.reports.exits import exit_code
 from trajcompress.outcomes.terminal import told_by_terminal, without_size
 from trajcompress.processes.late_patterns import late_re
@@ -66,7 +67,7 @@ def _unwrapped(text: str) -> str:
         text = _of_step(parse(text.strip())) or text
     text = without_notices(text)
     start, end, _ = in_observation(text, 0)  # whoever takes a result has left out what a person says beside it
-    if told := told_by_editor(text[start:end]):
+    if told := told_by_editor(text[start:end]) or lines_read(text[start:end]):
         return told
     if shown := _SHOWN.match(text, start):
         start = min(shown.end(), end)
