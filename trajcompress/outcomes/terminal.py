@@ -52,7 +52,8 @@ def _of_gemini(body: str) -> str | None:
     streams = [before.removeprefix(_PRINTED)]
     if body.startswith(_COMMAND):
         beside = _BESIDE.search(before)
-        if beside is None or _CODE not in held:
+        is_cut = _CODE not in held  # then a command of several lines may be any text
+        if beside is None or (is_cut and before.find("\n") < beside.start()):
             return None
         printed = before[beside.end() :]
         streams = [*printed.rpartition(_OF_ERRORS)[::2]] if beside[1] == "Stdout" else [printed]
