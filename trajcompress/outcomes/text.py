@@ -18,6 +18,9 @@ _BREAKS = (";", ":", ",", "{", "(", "[")
 LEAST_CHARS = 24
 """No piece of a line is cut shorter."""
 
+NO_OUTPUT = "no output"
+"""What is told where nothing was printed."""
+
 TRACEBACK = "Traceback (most recent call last)"
 _OTHER_HEAD = late_re(  # as interpreters that others embed write it: frames stand below
     r"\bTraceback(?! \(most recent call last\))[^\n]{0,60}:[ \t]{0,8}(?=\n[ \t]{0,8}"

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 from typing import Any
 
-from trajcompress.outcomes.compact import parse, parse_cut, without_half_escape
+from trajcompress.outcomes.compact import parse
 from trajcompress.outcomes.editor import told_by_editor, without_notices
+from trajcompress.outcomes.mcp import content_of
+from trajcompress.outcomes.opencode import lines_read
 from trajcompress.outcomes.reports.exits import exit_code
+from trajcompress.outcomes.terminal import told_by_terminal, without_size
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.notes import without_notes
 from trajcompress.transcript.text_protocols.observation_parts import in_observation
@@ -22,7 +24,6 @@ _NEXT = late_re(  # what harnesses ask for behind each result
 )
 _ENDS, _END_CHARS = late_re(r"\nEnd of matches for [^\n]{1,600}\Z"), 700  # of SWE-agent's searches
 _NAMED_CHARS = 1_000_000  # of a result that names its tool, and holds one text
-_WRAPPED = late_re(r"TextContent\(type='text', text=('|\")")
 _NAMED = late_re(r"\s{0,8}\{\s{0,8}\"(?:name|tool_call_id|role|id)\"\s{0,4}:")
 _FENCE, _PAIR = "```", 2
 _OPENED = late_re(  # what stands behind it else is the beginning of what was printed
@@ -57,17 +58,16 @@ def unwrap(text: str) -> str:
 
 
 def _unwrapped(text: str) -> str:
-    text = _named_content(text)
+    text = content_of(_named_content(text))
+    if (printed := told_by_terminal(text)) is not None:
+        return printed
     if _OF_SHELL.match(text) and (printed := _printed(parse(text.strip()))) is not None:
         return printed
     if _OF_STEP.match(text) and len(text) <= _NAMED_CHARS:
         text = _of_step(parse(text.strip())) or text
-    if "TextContent(" in text[:200] and (wrapped := _WRAPPED.search(text[:200])):
-        end = text.rfind(wrapped[1] + ", annotations=")
-        text = _content(_unquote(text[wrapped.end() : end if end > 0 else len(text)], wrapped[1]))
     text = without_notices(text)
     start, end, _ = in_observation(text, 0)  # whoever takes a result has left out what a person says beside it
-    if told := told_by_editor(text[start:end]):
+    if told := told_by_editor(text[start:end]) or lines_read(text[start:end]):
         return told
     if shown := _SHOWN.match(text, start):
         start = min(shown.end(), end)
@@ -98,7 +98,7 @@ def _printed(data: Any) -> str | None:
     texts = [text for key in _PRINTED if isinstance(text := data.get(key), str)]
     if not texts or (code is None and not data.keys() & {"stdout", "stderr"}):
         return None
-    printed = [text.strip("\n") for text in texts if text.strip()]
+    printed = [without_size(text).strip("\n") for text in texts if text.strip()]
     if isinstance(error := data.get("error"), str) and error not in "".join(printed):
         printed.append(f"Error: {error}")
     return "\n".join([*printed, *([f"exit code: {code}"] if code else [])])
@@ -110,21 +110,3 @@ def _of_step(data: Any) -> str:
         return ""
     texts = [text for key in _STEP_TEXTS if isinstance(text := data.get(key), str) and "\n" in text.strip()]
     return texts[0] if len(texts) == 1 else ""
-
-
-def _unquote(text: str, quote: str) -> str:
-    """Undo Python's quoting of a string, also of one that was cut off."""
-    try:
-        return str(ast.literal_eval(f"{quote}{without_half_escape(text.replace(chr(10), ' '))}{quote}"))
-    except (ValueError, SyntaxError, MemoryError):
-        return text.replace("\\n", "\n")
-
-
-def _content(text: str) -> str:
-    """Give the text parts of an MCP result, where it is one, also where its end was cut off."""
-    data = parse(text) if text[:1] == "{" else None
-    if isinstance(data, str):
-        data = parse_cut(text)
-    if not isinstance(data, dict) or not isinstance(parts := data.get("content"), list):
-        return text
-    return "\n".join(str(part["text"]) for part in parts if isinstance(part, dict) and "text" in part) or text

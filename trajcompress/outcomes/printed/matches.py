@@ -23,6 +23,10 @@ _MATCH = late_re(  # no date, no time; behind the number of a line around one st
 _STATED = late_re(  # by the tool: not all may be shown
     r"\b(?:[Ff]ound|[Tt]otal:?|of) (\d[\d,]{0,9}) (?:total )?(?:match(?:es|ing)|results|occurrences|hits)\b"
 )
+_CUT = late_re(  # by a harness, or by whoever recorded it
+    r"(?:\.{3}|…) ?\(?(?:[\d,]{1,12} (?:tokens|chars|characters|bytes|lines) )?truncated\b"
+    r"|\[\.{3} (?:omitted|removed|output truncated) |\b[Rr]esults are truncated\b"
+)
 _READ_CHARS = 6_000
 _MOST_USED = 2
 
@@ -50,5 +54,6 @@ def matches(body: str, action: Action | None, later: Later) -> list[str]:
     used = used or [each.line for each in lines_used(begin, later, _MOST_USED) if each.line in shown]
     first, *others = used or dict.fromkeys((lines[0], lines[-1]))
     stated = _STATED.search(body)
-    count = stated[1] if stated else f"{len(lines)}{'+' if len(body) > _READ_CHARS else ''}"
+    is_cut = len(body) > _READ_CHARS or _CUT.search(body) is not None
+    count = stated[1] if stated else f"{len(lines)}{'+' if is_cut else ''}"
     return [f"{count} matches: {first}", *others]

@@ -29,12 +29,13 @@ from trajcompress.outcomes.printed.page_sentences import (
     put_sentences,
     words_of,
 )
+from trajcompress.outcomes.printed.preamble import reads_source, without_preamble
 from trajcompress.outcomes.printed.reasons import own_lines
 from trajcompress.outcomes.printed.schemas import schema_of
 from trajcompress.outcomes.printed.shown import FILE_COLUMNS, tells
 from trajcompress.outcomes.printed.tree import in_tree
 from trajcompress.outcomes.repeated import Repeated
-from trajcompress.outcomes.text import LEAST_CHARS, on_one_line, one_line, shorten, whole_sentences
+from trajcompress.outcomes.text import LEAST_CHARS, NO_OUTPUT, on_one_line, one_line, shorten, whole_sentences
 from trajcompress.processes.late_patterns import holds_any, late_re
 
 _HEADER_CHARS = 60
@@ -83,7 +84,7 @@ class Plain:
             short = unlinked(_without_header(self._body))
             lines = dict.fromkeys(filter(None, map(one_line, short.splitlines())))
             told = list(lines) if self._is_page else [on_one_line(map(one_line, between_rules(short)))]
-            return told if any(told) or self._is_page else ["no output"]
+            return told if any(told) or self._is_page else [NO_OUTPUT]
         return self._of_form or self._lines.within(limit)
 
     @cached_property
@@ -155,7 +156,8 @@ def _lines_of(body: str, asked: Asked, *, from_end: bool, acted: bool) -> _Lines
     odd = [one_line(line) for line in odd_lines(body, ran=acted)]
     heads = _heads(body)
     kept = {*(one_line(each.line) for each in taken_up), *odd, *heads}
-    lines = telling_lines(body.splitlines(), asked.repeated, with_last=from_end, kept=kept)
+    own = without_preamble(body.splitlines(), kept) if reads_source(asked.action) else body.splitlines()
+    lines = telling_lines(own, asked.repeated, with_last=from_end, kept=kept)
     lines = own_lines(lines) if from_end else lines  # in a text it may be a sentence
     parts = parts_begun(body, asked.action)
     lines = without_separators(lines) if parts else lines

@@ -1,0 +1,174 @@
+"""What Gemini CLI, Codex CLI and OpenCode write around a tool's words, and the objects of MCP around them."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+from told import read, said
+
+from trajcompress.outcomes.action.actions import describe
+from trajcompress.outcomes.unwrap import unwrap
+
+WARNED = "a.lean:1:0: error: unknown package 'Mathlib'\na.lean:4:28: error: expected ':='"
+BEHIND = "Signal: {}\nBackground PIDs: {}\nProcess Group PGID: 1132"
+MANY = "\n".join(f"{number}:PHASE {number}" for number in range(3, 66, 7))
+
+
+def reported(printed, code=0, error="(none)", signal="(none)", jobs="(none)"):
+    """What Gemini CLI says of a command, printed on the line of its label."""
+    behind = BEHIND.format(signal, jobs)
+    return f"Command: lean a.lean\nDirectory: (root)\n{printed}\nError: {error}\nExit Code: {code}\n{behind}"
+
+
+def chunk(printed, ended="Process exited with code 0"):
+    """What Codex CLI says of a command that may go on."""
+    return f"Chunk ID: a1b2c3\nWall time: 1.0012 seconds\n{ended}\nOriginal token count: 12\nOutput:\n{printed}"
+
+
+@pytest.mark.parametrize(
+    ("printed", "told"),
+    [
+        (reported(f"Output: {WARNED}", 1), f"{WARNED}\nexit code: 1"),
+        (reported("Output: (empty)"), ""),
+        (reported("Output: (empty)", 2), "no output\nexit code: 2"),
+        (reported("Stdout: built\n\nStderr: 1 warning"), "built\n1 warning"),
+        (reported("Stdout: (empty)\nStderr: no such file", 1), "no such file\nexit code: 1"),
+        (reported("Stdout: (empty)\nStderr: (empty)", "(none)", signal="SIGTERM"), "Signal: SIGTERM"),
+        (reported("Output: (empty)", "(none)", "spawn bash ENOENT"), "Error: spawn bash ENOENT"),
+        (reported("Output: served on 80", jobs="41, 42", signal="0"), "Background PIDs: 41, 42\nserved on 80"),
+        ("Command: ls\nDirectory: (root)\nOutput: a\nb\n...(truncated)", "a\nb\n...(truncated)"),
+        ("Output: a\nb\nProcess Group PGID: 7", "a\nb"),
+        ("Output: (empty)\nExit Code: 1\nProcess Group PGID: 7", "no output\nexit code: 1"),
+        ("<untrusted_context>\nOutput: a\nProcess Group PGID: 7\n</untrusted_context>", "a"),
+        ("Exit code: 0\nWall time: 1.3 seconds\nOutput:\n", ""),
+        ("Exit code: 1\nWall time: 4.8 seconds\nOutput:", "no output\nexit code: 1"),
+        ("Exit code: 0\nWall time: 12 seconds\nTotal output lines: 300\nOutput:\nLICENSE\n", "LICENSE"),
+        (chunk("b.py\n"), "b.py"),
+        (chunk("no such file\n", "Process exited with code 2"), "no such file\nexit code: 2"),
+        (chunk("5/7\n", "Process running with session ID 5"), "Process running with session ID 5\n5/7"),
+        (chunk("Warning: truncated output (original token count: 9)\nTotal output lines: 4\n\na\nb"), "a\nb"),
+        (json.dumps({"output": "Total output lines: 4\n\na\nb", "metadata": {"exit_code": 1}}), "a\nb\nexit code: 1"),
+    ],
+)
+def test_of_a_command_what_it_printed_is_left_and_how_it_failed(printed, told):
+    assert unwrap(printed) == told
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The report has these lines:\nOutput: a\nExit Code: 1",
+        "Output: a\nError: (none)",
+        "Command: ls\nOutput: a\nExit Code: 0",
+        "Command: the word\nstands above\nDirectory: a\nOutput: the file",
+        "It took a while.\nExit code: 0\nWall time: 1.3 seconds\nOutput:\nthe file",
+        "Wall time: 1.3 seconds, all told\nOutput:\nthe file",
+        "Its answer begins with <path>a</path>\n<type>file</type>\n<content>1: a</content>",
+        '{"type":"text","text":"a","size":3}',
+        '[{"type":"text","text":"a"},{"type":"table","rows":3}]',
+        '{"content":[{"type":"text","text":"a"}],"isError":true}',
+    ],
+)
+def test_a_text_that_has_some_of_these_words_stays(text):
+    assert unwrap(text).splitlines()[-1] == text.splitlines()[-1]
+    assert text.splitlines()[0].removeprefix("Output: ") in unwrap(text)
+
+
+def test_the_first_error_is_told_and_nothing_that_there_is_none():
+    told = read(reported(f"Output: {WARNED}", 1), describe("run_shell_command", {"command": "lean a.lean"}))
+    assert told.failed
+    assert told.said == f"{WARNED.replace(chr(10), '; ')}; exit code 1"
+
+
+def test_a_command_that_printed_nothing_and_failed_says_both():
+    told = read("Exit code: 1\nWall time: 4.8 seconds\nOutput:", describe("sh", {"command": "rg -n nowhere ."}))
+    assert told.said == "no output; exit code 1"
+
+
+@pytest.mark.parametrize(
+    ("mark", "count"),
+    [
+        ("", "9"),
+        ("\n92:PH\n...(truncated)", "10+"),
+        ("\n\n[... omitted 5 of 14 lines ...]\n", "9+"),
+        ("…8 tokens truncated…", "9+"),
+        ("\n\n(Results are truncated. Consider a more specific path.)", "9+"),
+    ],
+)
+def test_matches_that_were_cut_off_are_not_all(mark, count):
+    told = read(
+        f"Exit code: 0\nWall time: 1 seconds\nOutput:\n{MANY}{mark}",
+        describe("sh", {"command": "rg PHASE"}),
+        limit=40,
+    )
+    assert told.said.startswith(f"{count} matches: 3:PHASE 3")
+
+
+def part(text, **others):
+    return {"type": "text", "text": text, "annotations": None, "meta": None, **others}
+
+
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        part('{"number": 28, "state": "open"}'),
+        [part('{"number": 28, "state": "open"}')],
+        [
+            part('{"number": 28, "state": "open"}', _meta={"a": 1}),
+            {"type": "image", "data": "aGk=", "mimeType": "image/png"},
+        ],
+        {"meta": None, "content": [part('{"number": 28, "state": "open"}')], "isError": False},
+    ],
+)
+def test_json_in_an_object_of_mcp_is_read_as_json(wrapped):
+    assert said(json.dumps(wrapped)) == "number=28, state=open"
+
+
+def test_the_words_of_several_parts_stand_one_below_the_other_and_no_words_are_no_output():
+    assert unwrap(json.dumps([part("created"), part("done")])) == "created\ndone"
+    assert said(json.dumps(part(""))) == "no output"
+
+
+def test_a_part_that_was_cut_off_is_told_as_far_as_it_goes():
+    whole = json.dumps(part(json.dumps({"number": 28, "state": "open", "body": "words of it " * 90})))
+    assert "number=28, state=open" in said(whole[:400])
+
+
+@pytest.mark.parametrize(
+    ("opened", "closed"),
+    [
+        ("<path>/r/ci.yml</path>\n<type>file</type>\n<content>", "\n\n(End of file - total 3 lines)\n</content>"),
+        ("<path>/r/ci.yml</path>\n<type>file</type>\n<content>\n", "\n</content>"),
+        ("<path>/r/ci.yml</path>\n<type>file</type>\n<content>\n", ""),
+    ],
+)
+def test_of_a_file_that_opencode_read_the_lines_are_left(opened, closed):
+    note = "\n\n<system-reminder>\nRead AGENTS.md first.\n</system-reminder>" if closed else ""
+    assert unwrap(f"{opened}1: name: x\n2: \n3: on: push{closed}{note}") == "1: name: x\n2: \n3: on: push"
+
+
+def test_what_opencode_read_before_and_of_a_directory():
+    older = "<file>\n00001| name: x\n00002| on: push\n\n(File has more lines)\n</file>"
+    assert unwrap(older).startswith("00001| name: x\n00002| on: push\n")
+    listed = "<path>/r</path>\n<type>directory</type>\n<entries>\na.py\nb/\n\n(2 entries)\n</entries>"
+    assert unwrap(listed) == "a.py\nb/\n\n(2 entries)"
+    empty = "<path>/r/a</path>\n<type>file</type>\n<content>\n\n\n(End of file - total 0 lines)\n</content>"
+    assert unwrap(empty).strip() == "(End of file - total 0 lines)"
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "Command: x" + "\nDirectory: " * 60_000,
+        "Output: " + "\nStderr: Exit Code: 1" * 40_000 + "\nProcess Group PGID: 1",
+        '{"type":"text","text":"' + '{\\"' * 100_000,
+        "<path>" + "</path>\n<type>" * 60_000,
+        "..." * 200_000,
+    ],
+)
+def test_a_long_text_takes_no_longer_than_it_is_long(hostile):
+    begin = time.perf_counter()
+    read(hostile, describe("sh", {"command": "grep -n a b"}))
+    assert time.perf_counter() - begin < 5
