@@ -65,14 +65,17 @@ def _says(line: str) -> bool:
 
 
 def _comment_end(lines: Sequence[str], at: int) -> int:
-    """Return where a comment ends that begins in a line; that line itself where none does."""
+    """Return where a comment ends that begins in a line; that line itself where none does.
+
+    One that is not closed takes all, so none is looked through twice.
+    """
     line = lines[at].lstrip()
     closes = next(((begin, end) for begin, end in _BLOCKS if line.startswith(begin)), None)
     if closes:
         begin, end = closes
         if end in line[len(begin) :]:
             return at + 1
-        return next((place + 1 for place in range(at + 1, len(lines)) if end in lines[place]), at)
+        return next((place + 1 for place in range(at + 1, len(lines)) if end in lines[place]), len(lines))
     end_at = at
     while end_at < len(lines) and _LINE_COMMENT.match(lines[end_at]):
         end_at += 1
