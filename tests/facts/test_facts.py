@@ -344,6 +344,12 @@ def test_a_line_of_a_listing_does_not_tell_its_number():
     assert words_around(["513"], [both]) == {"513": "Of them 513 are bad"}
 
 
+def test_a_line_that_a_patch_adds_is_told_without_the_sign_of_it():
+    patch = "*** Begin Patch\n*** Add File: README.md\n+Run `npm run build` first.\n*** End Patch"
+    words = words_around(["npm run build"], [call("apply_patch", input=patch)])
+    assert words == {"npm run build": "in a call: Run `npm run build` first."}
+
+
 def test_of_an_earlier_summary_the_words_of_a_fact_are_told_without_the_mark_before_them():
     facts = ["src/parser/lexer.py"]
     before = f"{SUMMARY_PREFIX} The error is in src/parser/lexer.py.\n- The tests pass."

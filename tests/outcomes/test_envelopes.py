@@ -9,6 +9,8 @@ import pytest
 from told import read, said
 
 from trajcompress.outcomes.action.actions import describe
+from trajcompress.outcomes.asked import Asked
+from trajcompress.outcomes.outcome import Reading
 from trajcompress.outcomes.unwrap import unwrap
 
 WARNED = "a.lean:1:0: error: unknown package 'Mathlib'\na.lean:4:28: error: expected ':='"
@@ -172,3 +174,30 @@ def test_a_long_text_takes_no_longer_than_it_is_long(hostile):
     begin = time.perf_counter()
     read(hostile, describe("sh", {"command": "grep -n a b"}))
     assert time.perf_counter() - begin < 5
+
+
+POWERSHELL = """
+    Directory: C:\\work\\tracker
+
+Mode                 LastWriteTime         Length Name
+----                 -------------         ------ ----
+d----          15-04-2026  7:40 PM                .agents
+d--h-          15-04-2026  7:42 PM                .git
+-a---          15-04-2026  7:41 PM           2382 .gitignore
+-a---          15-04-2026  7:40 PM         153317 guide to all phases.txt
+-a---          15-04-2026  7:40 PM           1092 LICENSE"""
+DIR = """ Volume in drive C has no label.
+ Volume Serial Number is 1A2B-3C4D
+
+ Directory of C:\\work\\tracker
+
+04/15/2026  07:40 PM    <DIR>          .agents
+04/15/2026  07:42 PM    <DIR>          .git
+04/15/2026  07:41 PM             2,382 .gitignore
+04/15/2026  07:40 PM           153,317 guide to all phases.txt
+04/15/2026  07:40 PM             1,092 LICENSE"""
+
+
+@pytest.mark.parametrize("listing", [POWERSHELL, DIR])
+def test_of_a_folder_of_windows_the_names_are_told(listing):
+    assert Reading(listing, Asked(None, ())).told(120, 120, {}).said == ".agents; .git; .gitignore; … LICENSE"

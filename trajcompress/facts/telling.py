@@ -33,6 +33,7 @@ _ESCAPES = late_re(r"\\+[nrt]")
 _NUMBER = late_re(r"\A\s{0,8}\d{1,7}(?:[\t→]| ?\|\s)")  # of a line of a file that is shown
 _JSON_PAIR = late_re(r'"([\w .-]{1,40})"\s?: ?(?:"([^"]{1,300})"|(-?\d[\w.+-]{0,40}|true|false|null)),?')
 _BEGUN_PAIR = late_re(r'[{,\s]{0,8}"([\w .-]{1,40})"\s?: ?"(?=[^"]*\Z)')
+_ADDED = late_re(r"\A\+(?=[^\s\d+])(?:- )?")  # by a patch
 _BARE_ITEMS = 3
 _IN_CALL, _IN_REPLY = "in a call: ", "in a reply: "
 _ITEM = late_re(r"[^\s,;]+(?: [^\s,;]+)?")
@@ -172,6 +173,7 @@ def _window(text: str, start: int, end: int) -> str:
     line = " ".join(words.split())
     untagged = _TAGS.sub("", line)
     line = (untagged if stretch in untagged else line).removeprefix("- ").rstrip("\\")
+    line = _ADDED.sub("", line)
     if (begun := _BEGUN_PAIR.match(line)) and stretch in line[begun.end() :]:  # of JSON, whose value goes on
         line = f"{begun[1]} = {line[begun.end() :]}"
     if line.endswith(f"{stretch}:") and line[0].isupper():

@@ -39,6 +39,12 @@ from trajcompress.outcomes.text import LEAST_CHARS, NO_OUTPUT, on_one_line, one_
 from trajcompress.processes.late_patterns import holds_any, late_re
 
 _HEADER_CHARS = 60
+_FOLDER_HEADS = ("LastWriteTime", "Directory of ")
+_FOLDER_HEAD = late_re(  # as PowerShell and `dir` write it above the files of a folder
+    r"(?:\s{0,8}Directory: [^\n]{1,1000}\n)?\s{0,8}Mode {1,40}LastWriteTime {1,40}Length Name[ \r]{0,40}\n"
+    r"[- ]{1,90}\r?\n"
+    r"|(?:\s{0,4}Volume [^\n]{1,200}\n){0,2}\s{0,8}Directory of [^\n]{1,1000}\n\s{0,8}"
+)
 _MOST_USED = 2
 _BROWSES = late_re(r"brows|page|click|fill|submit|navigat|goto", re.IGNORECASE)
 _HEAD = late_re(r"\| ?head\b[^|\n]{0,20}\Z")
@@ -255,6 +261,7 @@ def _lengthen(chosen: dict[int, str], lines: Sequence[str], wanted: Sequence[int
 
 def _without_columns(body: str) -> str:
     """Return a log without the time that each of its lines begins with, a listing of files with their names alone."""
+    body = _FOLDER_HEAD.sub("", body) if holds_any(body, _FOLDER_HEADS) else body
     for columns in (_TIMES, FILE_COLUMNS):
         if len(columns.findall(body)) > 2 * (body.count("\n") + 1) / 3:
             return columns.sub("", body)

@@ -29,9 +29,11 @@ _COMES_OF = late_re(  # what a function comes to
 _NUMBER = late_re(r"\A\s{0,8}(?:Line )?\d{1,7}(?:[:|→\s]{1,8}|\Z)")
 _TELLING = late_re(r"[^\W_]")
 _MOST_NAMES, _MOST_USED = 3, 2
-FILE_COLUMNS = late_re(  # what `ls -l` says before the name
+FILE_COLUMNS = late_re(  # what `ls -l` says before the name, and what PowerShell and `dir` do
     r"^[bcdlps-](?:[r-][w-][xsStT-]){3}[.+@]? {1,4}\d{1,6} {1,9}\S{1,40} {1,9}\S{1,40} {1,12}[\d.,]{1,16}[KMGT]?"
-    r" {1,4}(?:\w{3,5}\.? {1,3}\d{1,2}|\d{1,2}\.? \w{3,5}\.?|[\d-]{10}) {1,3}[\d:.]{4,18}(?: [+-]\d{4})? ",
+    r" {1,4}(?:\w{3,5}\.? {1,3}\d{1,2}|\d{1,2}\.? \w{3,5}\.?|[\d-]{10}) {1,3}[\d:.]{4,18}(?: [+-]\d{4})? "
+    r"|^(?:[dl-][a-][r-][h-][s-][l-]? {1,16})?\d{1,4}[-/.]\d{1,2}[-/.]\d{2,4} {1,4}\d{1,2}:\d\d(?: ?[AP]M)?"
+    r"(?: {1,20}(?:<DIR>|[\d,.]{1,16}))? {1,20}",
     re.MULTILINE,
 )
 _LINES_AROUND = 3  # of a listing, such as its head
