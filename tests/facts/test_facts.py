@@ -102,6 +102,17 @@ def test_code_that_stands_in_the_text_of_a_turn_is_that_of_a_call():
     assert needed([wrote, result("All 12 checks pass\n4512")], [again]) != ()
 
 
+def test_what_the_agent_only_means_to_do_is_no_fact():
+    said = "I'll look first. The pages will be in /var/www/site/current/pages, I think."
+    planned = say("assistant", said, calls=(ToolCall("c", "ls", '{"path": "/"}'),))
+    uses = [call("write", path="deploy.sh", text="cp -r dist /var/www/site/current/pages\nls /var/www/site")]
+    assert needed([planned, result("bin etc")], uses) == ()
+    assert needed([planned, result("It is in /var/www/site/current/pages.")], uses) != ()
+    told = say("assistant", "The pages will be in /var/www/site/current/pages from then on.")
+    assert needed([told], uses) != ()
+    assert needed([say("assistant", "Let me put the pages into /var/www/site/current/pages.")], uses) == ()
+
+
 def test_of_a_value_of_json_that_goes_on_its_sentence_is_told_with_its_key():
     said = "We got 77.02 s. " + "So we wait. " * 40
     turn = Turn("assistant", json.dumps({"analysis": said, "plan": "wait"}), {})

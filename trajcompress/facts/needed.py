@@ -8,6 +8,7 @@ from itertools import accumulate
 from trajcompress.facts.copied import flat, is_copied
 from trajcompress.facts.lookup import facts_told
 from trajcompress.facts.parts import defined_in
+from trajcompress.facts.plans import only_planned
 from trajcompress.facts.reading import Reader, is_whole, mentions, words
 from trajcompress.facts.uses import TurnReader
 from trajcompress.processes.late_patterns import late_re
@@ -70,6 +71,9 @@ def facts_needed(
     if own:  # what an agent writes again is its own, unless somebody told it
         others = "\n".join(map(reader.brief, region))
         found = [fact for fact in found if fact not in own or mentions(others, fact)]
+    if alone := [fact for fact in found if not mentions(by_results, fact)]:
+        planned = only_planned(alone, region)
+        found = [fact for fact in found if fact not in planned]
     return tuple(_merged(found)[:limit])
 
 
