@@ -71,6 +71,12 @@ def test_a_line_alone_is_quoted_where_the_call_says_what_replaces_it():
     assert block == "    61\tdef handle_15(event, state):"
 
 
+def test_a_hunk_of_a_patch_may_replace_a_line_alone():
+    hunks = "\n".join(f"@@\n-def handle_{number}(event, state):\n+def handle(event):" for number in (15, 30))
+    quoted = FactLedger(edits(f"*** Begin Patch\n*** Update File: a.py\n{hunks}\n*** End Patch").turns).quoted(4)
+    assert {*quoted} == {"    61\tdef handle_15(event, state):", "   121\tdef handle_30(event, state):"}
+
+
 def test_a_cleared_view_keeps_what_an_edit_quotes_as_it_stands():
     counter = TokenCounter(load_cached(None))
     trajectory = edits(OLD)

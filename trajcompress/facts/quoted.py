@@ -105,9 +105,15 @@ def _blocks(value: str) -> Iterator[list[str]]:
     if not hunks and (whole := _bare(lines)):
         yield whole
     for start, end in pairwise([*hunks, len(lines)]):
-        was = [line[1:] for line in lines[start + 1 : end] if not line.startswith(("+", "---"))]
-        if hunk := _bare(was):
+        was = [line[1:] for line in lines[start + 1 : end] if not line.startswith(("+", "---", "*** "))]
+        if hunk := _bare(was) or _alone(was):
             yield hunk
+
+
+def _alone(lines: Iterable[str]) -> list[str]:
+    """Return the only line that a hunk replaces; nothing where there are others, or it is too short to be known."""
+    found = [line for line in map(str.strip, lines) if line]
+    return found if len(found) == 1 and _LEAST_ALONE <= len(found[0]) <= _MOST_BLOCK else []
 
 
 def _bare(lines: Iterable[str]) -> list[str]:
