@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from trajcompress.outcomes.action.actions import SHELLS, Action
-from trajcompress.outcomes.terminal import PROMPT
+from trajcompress.outcomes.shell_screen import PROMPT
 from trajcompress.outcomes.text import one_line
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.text_protocols.feedback import killed_of

@@ -29,8 +29,8 @@ from trajcompress.outcomes.records.structured import read_structured
 from trajcompress.outcomes.repeated import NOTHING_REPEATED
 from trajcompress.outcomes.reported import Report, report_of
 from trajcompress.outcomes.reports.errors import errors
+from trajcompress.outcomes.shell_screen import Screen, read_screen
 from trajcompress.outcomes.telling import Telling
-from trajcompress.outcomes.terminal import Screen, read_screen
 from trajcompress.outcomes.text import (
     clip,
     joined,

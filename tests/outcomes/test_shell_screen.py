@@ -8,8 +8,8 @@ import pytest
 from told import action, read, result_line
 
 from trajcompress.outcomes.action.actions import Action
+from trajcompress.outcomes.shell_screen import read_screen
 from trajcompress.outcomes.steps import action_of
-from trajcompress.outcomes.terminal import read_screen
 from trajcompress.outcomes.text import uncoloured
 from trajcompress.transcript.text_protocols.actions import find_actions
 from trajcompress.transcript.trajectory import Turn
