@@ -83,6 +83,7 @@ def test_what_finds_no_terminal_and_the_steps_of_a_build_are_no_outcome():
         "tput: No value for $TERM and no -T specified",
         "'xterm-kitty': unknown terminal type.",
         "+ /opt/env/bin/ninja",
+        "[... output limited to 10000 bytes; 70 interior bytes omitted ...]",
         "[1/1] Generating write_version_file with a custom command",
     ]
     printed = ["[0] Got number: 4", "[3/3] Linking target app", "tput is not installed"]

@@ -204,3 +204,12 @@ def test_of_objects_side_by_side_in_a_record_the_same_is_told():
     ]
     told, _, _ = read_structured(flights, {"141": 4.0}, 60, 120)
     assert told.startswith("[(flight=HAT41, seats=(economy=0, …), prices=(economy=141, …))")
+
+
+def test_a_figure_with_many_decimals_is_no_place_on_earth_unless_its_key_says_so():
+    place = {"lat": 52.5200066, "lng": 13.4049540, "tokens": list(range(90))}
+    told, _, _ = read_structured({"run_time": 88.65957187628374, **place}, {}, 60, 60)
+    assert told.startswith("run_time=88.65957187628374, ")
+    told, _, _ = read_structured({**place, "score": 0.1234567, "latency": 0.3456789}, {}, 60, 60)
+    assert "score=0.1234567, latency=0.3456789" in told
+    assert "lat=" not in told

@@ -5,15 +5,12 @@ from __future__ import annotations
 import re
 
 from trajcompress.outcomes.action.actions import SHELLS, Action
+from trajcompress.outcomes.shell_screen import PROMPT
 from trajcompress.outcomes.text import one_line
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.text_protocols.feedback import killed_of
 
 _FIRST_CHARS, _TYPED_CHARS, _ARGUMENT_CHARS = 2_000, 60, 50
-_PROMPT = late_re(
-    r"(?:\([\w.-]{1,40}\) )?(?:[\w.-]{1,40}@[\w.-]{1,60}:[~/][^\n#$%]{0,160}(?<! )[#$]|(?:ba)?sh-\d[\d.]{0,6}[#$]"
-    r"|\[[\w.-]{1,40}@[\w.-]{1,60} [^\s\]]{1,160}\][#$]|[\w.-]{1,40}@[\w.-]{1,60} [~/]\S{0,160} ?%)"
-)
 _TERMINAL = late_re(r"shell|bash|term|console|command|cmd|exec|run|send|type|key|sql|query", re.IGNORECASE)
 _QUOTES = "'\"`"
 _ENDS_QUOTED = tuple(f"{quote}{sign}" for quote in "\"”'`" for sign in ("", ":", "."))
@@ -40,19 +37,19 @@ def without_echo(text: str, action: Action | None) -> str:
     if killed_of(text):
         return text
     rest, _, last = text.rstrip().rpartition("\n")
-    waits = bool(rest) and last.endswith(("#", "$", "%")) and _PROMPT.fullmatch(last) is not None
+    waits = bool(rest) and last.endswith(("#", "$", "%")) and PROMPT.fullmatch(last) is not None
     text = rest.rstrip() if waits else text
     typed = action.target if action else ""
     first = text[:_FIRST_CHARS].partition("\n")[0]
     line = one_line(first)
-    if waits and len(first) == len(text) and _PROMPT.fullmatch(line.removesuffix(typed).rstrip()):
+    if waits and len(first) == len(text) and PROMPT.fullmatch(line.removesuffix(typed).rstrip()):
         return ""  # nothing was printed
     if " " in typed and line.removeprefix("$ ") == typed and not text[len(first) :].strip():
         return ""
     if _repeats_argument(line, typed) and text[len(first) :].strip():
         return text[len(first) :].lstrip("\n")
     repeats = typed[:-1][:_TYPED_CHARS] in line if typed.endswith("…") else line.endswith(typed)
-    repeats = repeats or (typed in line and _PROMPT.match(line) is not None)  # with what a harness waits for
+    repeats = repeats or (typed in line and PROMPT.match(line) is not None)  # with what a harness waits for
     return text[len(first) + 1 :] if " " in typed and repeats and len(first) < len(text) else text
 
 

@@ -17,6 +17,7 @@ from trajcompress.outcomes.contents import is_code, reads_markup
 from trajcompress.outcomes.echo import repeats_call, without_echo
 from trajcompress.outcomes.editor import is_made
 from trajcompress.outcomes.page import is_page, visible
+from trajcompress.outcomes.printed.furniture import telling_lines
 from trajcompress.outcomes.printed.hits import with_listed_hits
 from trajcompress.outcomes.printed.later import lines_used
 from trajcompress.outcomes.printed.plain import Plain
@@ -25,10 +26,14 @@ from trajcompress.outcomes.printed.shown import listed
 from trajcompress.outcomes.printed.tuples import tell_tuples
 from trajcompress.outcomes.records.rest import Query
 from trajcompress.outcomes.records.structured import read_structured
+from trajcompress.outcomes.repeated import NOTHING_REPEATED
 from trajcompress.outcomes.reported import Report, report_of
+from trajcompress.outcomes.reports.errors import errors
+from trajcompress.outcomes.shell_screen import Screen, read_screen
 from trajcompress.outcomes.telling import Telling
 from trajcompress.outcomes.text import (
     clip,
+    joined,
     line_break,
     one_line,
     shorten,
@@ -39,7 +44,7 @@ from trajcompress.outcomes.text import (
 from trajcompress.outcomes.unwrap import unwrap
 from trajcompress.outcomes.used import Placed
 from trajcompress.processes.late_patterns import late_re
-from trajcompress.transcript.text_protocols.feedback import nag_of
+from trajcompress.transcript.text_protocols.feedback import killed_of, nag_of
 from trajcompress.transcript.text_protocols.heard import verdict_of
 
 _PARSED_CHARS = 60_000  # JSON up to this size is read whole
@@ -49,6 +54,7 @@ _HTTP_HEAD = late_re(  # of an answer whose body stands below
     r"HTTP/\d(?:\.\d)? (\d{3}[^\r\n]{0,100})\r?\n((?:[\w-]{1,60}:[^\n]{0,4000}\n){1,60})\r?\n"
 )
 _LEAST_ERROR = "400"
+_NOTE_CHARS, _NOTE_SHARE = 500, 3
 _REPEATED = "the same words"
 _BLANK = " \t\r\n"
 _CONTROL = late_re(r"[\x01-\x06\x10-\x1a\x1c-\x1f]")  # what no program prints between words
@@ -81,7 +87,7 @@ class Reading:
 
     def told(self, limit: int, most: int, taken: Wanted) -> Outcome:
         """Tell it in so many characters, and in ``most`` where later turns take much of it: see :class:`Asked`."""
-        asked = replace(self.asked, limit=limit, most=most, taken=taken)
+        asked = replace(self._asked, limit=limit, most=most, taken=taken)
         if self._head:
             return _answered(self._head, self._answer.told(limit, most, taken), {**asked.later, **taken})
         if by_harness := self._of_harness(limit, most):
@@ -89,7 +95,7 @@ class Reading:
         if repeats_call(self._held, self.asked.action):
             return Outcome(_REPEATED)
         if self._data is not None:
-            return _of_json(self._data, asked)
+            return _of_json(self._data, asked, self._note)
         if self._body.startswith("[(") and len(self._body) > limit:
             rows, number = tell_tuples(self._body, {**asked.later, **asked.wanted}, limit, most)
             if rows:
@@ -127,7 +133,30 @@ class Reading:
 
     @cached_property
     def _body(self) -> str:
-        return without_echo(self._held, self.asked.action)
+        return self._shown[1]
+
+    @property
+    def _note(self) -> str:
+        return self._shown[0]
+
+    @cached_property
+    def _shown(self) -> tuple[str, str]:
+        """What was printed, and of a screen before that what a program says above the data it gives."""
+        if self._screen is None:
+            return "", without_echo(self._held, self.asked.action)
+        return _above_data(self._screen.output)
+
+    @cached_property
+    def _screen(self) -> Screen | None:
+        return None if killed_of(self._held) else read_screen(self._held, self.asked.action)
+
+    @cached_property
+    def _asked(self) -> Asked:
+        """What is to be told; of a screen on which a program ran, as of what that printed."""
+        action = self.asked.action
+        if action is None or self._screen is None or not self._screen.runs:
+            return self.asked
+        return replace(self.asked, action=replace(action, kind="run"))
 
     @cached_property
     def _data(self) -> dict[str, Any] | list[Any] | None:
@@ -138,7 +167,7 @@ class Reading:
         text = self.text
         is_printed = bool(self._held or text.strip() or not text.strip(_BLANK))  # not of spaces that no shell prints
         printed = with_usual_heads(_without_binary(uncoloured(self._body).replace("\r\n", "\n")))
-        return _Printed(with_listed_hits(printed), self.asked, is_printed=is_printed)
+        return _Printed(with_listed_hits(printed), self._asked, is_printed=is_printed)
 
 
 def _without_binary(text: str) -> str:
@@ -178,8 +207,22 @@ def _parsed(body: str) -> dict[str, Any] | list[Any] | None:
     return next(found, None)
 
 
-def _of_json(data: Any, asked: Asked) -> Outcome:
+def _above_data(printed: str) -> tuple[str, str]:
+    """Divide what a program printed where some words stand above JSON, which is all else."""
+    starts = (printed.find(f"\n{sign}", 0, _NOTE_CHARS) + 1 for sign in "{[")
+    at = min(filter(None, starts), default=0) if printed.endswith(("}", "]")) else 0
+    is_note = at > 0 and len(printed) <= _PARSED_CHARS and isinstance(parse(printed[at:]), dict | list)
+    is_note = is_note and not errors(printed[:at])
+    return (printed[:at].strip(), printed[at:]) if is_note else ("", printed)
+
+
+def _of_json(data: Any, asked: Asked, note: str = "") -> Outcome:
+    """Tell data, behind a ``note`` that stands above it, but for lines that other results have as well."""
     action = asked.action
+    above = [line for line in telling_lines(note.splitlines(), NOTHING_REPEATED) if line not in asked.repeated]
+    if head := joined(above, asked.limit // _NOTE_SHARE):
+        told = _of_json(data, replace(asked, limit=asked.limit - len(head) - 2))
+        return replace(told, said=f"{head}{line_break(head)}{told.said}")
     said = f"{action.name} {action.target}" if action else ""
     looked_up = action is not None and (action.kind == "read" or action.name.startswith(_LOOKS_UP))
     makes = action is not None and action.kind == "change"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from trajcompress.processes.late_patterns import late_re
+from trajcompress.processes.late_patterns import holds_any, late_re
 from trajcompress.transcript.summary_marks import SUMMARY_END, SUMMARY_PREFIX
 
 HEAD_CHARS = 8_000
@@ -46,7 +46,16 @@ _BLOB = late_re(r"\S{120,}")
 _SPACES = late_re(r"  +")
 _FRAMED = "═"
 _FRAME = dict.fromkeys(map(ord, "═║╔╗╚╝╠╣╦╩╬"))
-_COLOUR = late_re(r"\x1b\[[\d;]{0,12}[A-Za-z]")
+_CONTROL = late_re(r"\x1b(?:\[[0-?]{0,30}[ -/]{0,3}[@-~]|[()]\w|[=>78])")
+_COMMAND = late_re(r"\x1b\][^\x07\x1b\n]{0,2000}(?:\x07|\x1b\\)")  # to the terminal itself
+_TITLE = late_re(  # of a window, set before a prompt; without its last byte it ends where that repeats it
+    r"\x1b?\][012];(?:([\w.-]{1,40}@[\w.-]{1,60}): ?[^\x07\n]{0,200}?(?:\x07|(?=(?:\([\w.-]{1,40}\) |\[)?\1[: ]))"
+    r"|[^\x07\n]{0,300}\x07)"
+)
+_ENVIRONMENTS, _LINE_CHARS = late_re(r"(?:\([\w.-]{1,40}\) ){0,4}"), 200  # their names go before all of a prompt
+_OF_TITLE = ("]0;", "]1;", "]2;")
+_MARK = late_re(r"\[(?:\d{1,3}(?:;\d{1,3}){0,4})?m\[K")  # of grep around what it finds, without its first byte
+_OF_MARK = "m[K"
 
 _POINT_AT_END = late_re(r"(?:\A|\s)(\d{1,2})\.\Z")
 _POINTS = late_re(r": 1\. ")
@@ -69,9 +78,18 @@ def clip(text: str) -> str:
 
 
 def uncoloured(text: str) -> str:
-    """Take out terminal colours, and the frames of boxes."""
-    text = _COLOUR.sub("", text) if "\x1b" in text else text
+    """Take out terminal colours, with what else only a terminal reads, and the frames of boxes."""
+    text = _CONTROL.sub("", text) if "\x1b" in text else text
+    text = _TITLE.sub(_before_prompt, text) if holds_any(text, _OF_TITLE) else text
+    text = _COMMAND.sub("", text) if "\x1b]" in text else text
+    text = _MARK.sub("", text) if _OF_MARK in text else text
     return text.translate(_FRAME) if _FRAMED in text else text
+
+
+def _before_prompt(title: re.Match[str]) -> str:
+    """Return what stands for a title: where a prompt follows it, what was printed before has no line break."""
+    before = title.string[max(title.start() - _LINE_CHARS, 0) : title.start()].rpartition("\n")[2]
+    return "\n" if title[1] and not _ENVIRONMENTS.fullmatch(before) else ""
 
 
 def with_usual_heads(text: str) -> str:

@@ -34,6 +34,7 @@ from trajcompress.processes.late_patterns import late_re
 
 TARGET_CHARS = 140
 SCAN_CHARS = 2_000
+_TYPED_CHARS = 20_000
 _MOST_FILES = 20  # of one call
 _ROOMY_CHARS = 50  # of code, which have room in any label
 
@@ -85,6 +86,7 @@ class Action(Struct, frozen=True):
     that most calls have. ``in_words``: no call was read, so it is all that was said, as to another agent. ``through``
     is the tool with which the name begins where that calls others. ``saved`` are files that hold what runs, and are
     written before it does, whether or not it fails; ``moves`` those that get another name, each before that.
+    ``typed`` is all that a shell is given, as a terminal shows it again.
     """
 
     name: str
@@ -100,6 +102,7 @@ class Action(Struct, frozen=True):
     through: str = ""
     saved: tuple[str, ...] = ()
     moves: tuple[tuple[str, str], ...] = ()
+    typed: str = ""
 
 
 def describe(name: str, data: Any, usual: Usual = NOTHING_USUAL, apart: Collection[str] = frozenset()) -> Action:
@@ -258,6 +261,7 @@ def command(text: str) -> Action:
         changes=changes,
         edits_open_file=edits,
         moves=moved(body),
+        typed=text[:_TYPED_CHARS],
     )
 
 

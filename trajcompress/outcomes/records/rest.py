@@ -31,6 +31,11 @@ _ADDRESS = late_re(  # of a page, of a person; what an object is known by to mac
     r"https?://\S+|[^@\s]{1,80}@[^@\s]{1,80}|[0-9a-fA-F]{20,}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
     r"|-?\d{1,3}\.\d{5,}"
 )
+_PLACE = late_re(  # what is under such a key has degrees
+    r"(?:\A|[_.])(?:lat|lon|lng|long|[xyz])(?:\Z|[_.])|latitude|longitude|coord|geo|bounds|bbox|cent(?:er|re)|location"
+    r"|position",
+    re.IGNORECASE,
+)
 _SCORE = late_re(r"(?:^|[_.])(?:score|similarity|distance|rank|position|index|idx)$", re.IGNORECASE)
 _MACHINE = late_re(r"(?=[^\s]{0,40}\d)(?=[^\s]{0,40}[a-zA-Z])[0-9a-zA-Z_:-]{14,200}|\d{7,40}")
 _LOOKED_AT = 40  # records
@@ -183,9 +188,14 @@ def _rank(key: str, item: Any, text: str, query: Query) -> int:
         return 0
     if text.lower() in _SAYS_NOTHING or (len(text) > _VALUE_CHARS and " " in text):
         return 3
-    machines = _ADDRESS.fullmatch(text) or _ID.search(key) or _STORED.search(key)
+    machines = _is_address(key, item, text) or _ID.search(key) or _STORED.search(key)
     done = text == "true" and key.lower() in _DONE
     return _LAST if machines or done or len(text) > _VALUE_CHARS else 1
+
+
+def _is_address(key: str, item: Any, text: str) -> bool:
+    """Whether a value is where something is; of a number only where its key says so, as others measure."""
+    return _ADDRESS.fullmatch(text) is not None and (not is_number(item) or _PLACE.search(key) is not None)
 
 
 def _tell_table(told: ToldValues, path: Path, value: Any, query: Query, room: int) -> None:
