@@ -109,7 +109,7 @@ def test_what_is_typed_while_a_program_runs_has_no_output_yet():
     did = typed("find src -name '*.py' | sort", "grep -n shop src/a.py", "make")
     bar = f"100%|{'█' * 40}| 760/760 [00:11<00:00, 40.1kB/s]"
     screen = f"New Terminal Output:\n\n{bar}\nfind src -name '*.py' | sort\ngrep -n shop src/a.py\nmake\n\n\n"
-    assert read(screen, did).said == "no output"
+    assert read(screen, did).said == "not run yet"
     assert output("loaded 3 of 9\n" + screen.partition(f"{bar}\n")[2], did) == "loaded 3 of 9"
     assert output("find src -name '*.py' | sort\nmake\n", did) is None  # that is not all
 

@@ -36,6 +36,7 @@ _GOES_ON = ("\\", "|", "&&")
 _LEAST_WIDTH, _LEAST_FULL = 80, 2
 _MOST_COMMANDS = 40  # are asked what they do
 _MOST_BELOW = 40  # lines in which one that was typed goes on
+_NOT_RUN = "not run yet"
 _LEAST_AHEAD, _MOST_TRIED, _LEAST_BEGUN = 2, 8, 24
 _TIME = late_re(r"\d:\d\d ")  # that a process has used
 _OF_PS = late_re(r"(?:\A|[\n;&|] {0,2})(ps(?: [^\s;&|]{1,60}){0,8})(?=\s{0,2}(?:[;&|\n]|\Z))")
@@ -281,7 +282,7 @@ def _without_typed_ahead(lines: Sequence[str], typed: _Typed) -> Screen | None:
     for start in islice(starts, _MOST_TRIED):
         if end := _end_of_all(shown, start, typed):
             left = (*lines[: filled[start]], *lines[filled[end - 1] + 1 :])
-            return Screen("\n".join(left).strip("\n") if telling_lines(left, NOTHING_REPEATED) else "")
+            return Screen("\n".join(left).strip("\n") if telling_lines(left, NOTHING_REPEATED) else _NOT_RUN)
     return None
 
 

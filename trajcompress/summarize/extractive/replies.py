@@ -20,6 +20,7 @@ _REPLY_CHARS, _SHORT_REPLY_CHARS = 260, 120
 _BRIEF_CHARS = 40  # of a person
 _REPLIED = 0.5
 _BETWEEN = " … "
+_LAST_SENTENCES, _CLOSES = 5, "*_\"')”’"
 _THOUGHT_END = "</think>"
 _LEAST_SPACES = 3
 
@@ -81,10 +82,10 @@ def _is_answered_briefly(region: Sequence[Turn], index: int) -> bool:
 
 
 def _asked(said: str) -> str:
-    """Return the question that something said ends with; nothing where it does not, or that is long."""
-    start, end = next(reversed(sentences(said)), (0, 0))
-    last = said[start:end].strip()
-    return last if last.endswith(("?", "？")) and len(last) <= _SHORT_REPLY_CHARS else ""
+    """Return the last question of what something said ends with; nothing where there is none, or it is long."""
+    last = (said[start:end].strip() for start, end in reversed(sentences(said)[-_LAST_SENTENCES:]))
+    asked = next((each for each in last if each.rstrip(_CLOSES).endswith(("?", "？"))), "")
+    return asked if len(asked) <= _SHORT_REPLY_CHARS else ""
 
 
 def _reply(index: int, score: float, by: str | None, said: str, asks: str) -> Line:

@@ -32,14 +32,15 @@ def requests_of(region: Sequence[Turn], head: Sequence[Turn], people: Collection
     """
     lines = []
     last = max((index for index, turn in enumerate(region) if _is_asked_by(turn, people)), default=-1)
-    asked = {one_line(clip(request_text(turn))) for turn in head if is_request(turn)}
+    asked: set[str] = set()
+    before = "\n".join(one_line(clip(request_text(turn))) for turn in head if is_request(turn))
     speaking = {speaker_of(turn) for turn in (*head, *region) if turn.role == "user" and not turn.answers}
     for index, turn in enumerate(region):
         if not _is_asked_by(turn, people):
             continue
         name = speaker_of(turn) if len(speaking) > 1 else None
         said = one_line(clip(request_text(turn)))
-        if not any(map(str.isalnum, said)) or (said in asked and _nags(region, index)):
+        if not any(map(str.isalnum, said)) or ((said in asked or said in before) and _nags(region, index)):
             continue
         asked.add(said)
         recency = (index + 1) / len(region)
