@@ -17,7 +17,7 @@ from trajcompress.transcript.text_protocols.written_calls import FINAL
 from trajcompress.transcript.trajectory import Turn
 
 _REPLY_CHARS, _SHORT_REPLY_CHARS = 260, 120
-_BRIEF_CHARS = 40  # of a person
+_BRIEF_CHARS, _FEW_WORDS, _FEW_CHARS, _STOPS = 24, 3, 2, ".,!"  # of a person
 _REPLIED = 0.5
 _BETWEEN = " … "
 _LAST_SENTENCES, _CLOSES = 5, "*_\"')”’"
@@ -78,7 +78,10 @@ def _is_sentence(said: str) -> bool:
 def _is_answered_briefly(region: Sequence[Turn], index: int) -> bool:
     """Whether a person says so little behind a turn that nobody knows what without what was asked."""
     after = region[index + 1] if index + 1 < len(region) else None
-    return after is not None and is_request(after) and len(request_text(after).strip()) <= _BRIEF_CHARS
+    if after is None or not is_request(after) or len(after.text) > _BRIEF_CHARS:
+        return False
+    words = [word.strip(_STOPS) for word in request_text(after).split()]
+    return len(words) <= _FEW_WORDS and all(word.isalpha() or len(word) <= _FEW_CHARS for word in words)  # no id
 
 
 def _asked(said: str) -> str:
