@@ -68,7 +68,8 @@ def test_what_the_kept_beginning_of_a_row_says_already_behind_a_reply_is_a_harne
 
 @pytest.mark.parametrize("budget", [60, 90, 900])
 def test_a_short_answer_stands_with_the_question_that_it_answers(budget):
-    reply = say("assistant", f"{'I have looked at the page of that day. ' * 12}Do you want me to create this folder? (Else I go on.)")
+    looked, question = "I have looked at the page of that day. " * 12, "Do you want me to create this folder?"
+    reply = say("assistant", f"{looked}{question} (Else I go on.)")
     told = extract(ask((reply, say("user", "yes"), call(1, "ls", path="."), result(1, "a.txt")), budget=budget))
     assert section(told, "Requests").strip() == '- "yes"'
-    assert "Do you want me to create this folder?" in section(told, "Replies")
+    assert question in section(told, "Replies")

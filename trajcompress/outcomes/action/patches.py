@@ -13,6 +13,7 @@ _BEGIN = "*** Begin Patch"
 _APPLIES = late_re(r"(?:cd [^\n]{1,400}?(?:&&|;|\n)\s{0,8})?(?:apply_patch|applypatch)\b[^\n]{0,100}\n?\s{0,8}\Z")
 _FILE = late_re(r"^\*\*\* (Add|Update|Delete) File: ([^\r\n]{1,400})")
 _MOVED = "*** Move to: "
+_MOST_FILES = 100  # are read
 _KEYS = ("input", "patch", "patchText", "patch_text", "diff", "command", "cmd")
 
 
@@ -26,10 +27,8 @@ class Patch(NamedTuple):
 
 def patch_of(given: Any) -> Patch | None:
     """Read the patch that a call is given, as its only text or as one of its arguments; None where there is none."""
-    texts = (
-        [given] if isinstance(given, str) else [given.get(key) for key in _KEYS] if isinstance(given, dict) else ()
-    )
-    for text in texts:
+    held = given if isinstance(given, dict) else {"": given}
+    for text in map(held.get, ("", *_KEYS)):
         before, begin, patch = text.partition(_BEGIN) if isinstance(text, str) else ("", "", "")
         if begin and (not before.strip() or _APPLIES.match(before)):
             return _read(patch)
@@ -44,6 +43,8 @@ def _read(text: str) -> Patch | None:
     for line in text.splitlines():
         if not line.startswith("*** "):
             continue
+        if len(files) + len(moves) >= _MOST_FILES:
+            break
         if found := _FILE.match(line):
             name = one_line(found[2])
             files[name] = None
