@@ -1,10 +1,10 @@
-"""Files that were changed are named as they are called in the end, and so are those that a harness saves."""
+"""Files that were changed: how they are called in the end, what a harness saves, and what is new in one of them."""
 
 from __future__ import annotations
 
 import pytest
 from observing import recorded
-from summed_up import ask, call, result, section
+from summed_up import ask, call, result, say, section
 
 from trajcompress.summarize.extractive import extract
 
@@ -32,3 +32,12 @@ def test_a_block_that_is_saved_under_the_name_in_its_first_line_changes_that_fil
     failed = "exitcode: 1 (execution failed)\nCode output: Traceback\nImportError: no plot"
     text = recorded("Draw a chart.", block, failed, "I see, there is no plot.", "Go on.")
     assert section(text, "Files changed") == "- chart.py"
+
+
+def test_of_a_file_that_the_kept_beginning_of_a_row_wrote_only_what_is_new_is_told():
+    lines = [f"step_{number} = load({number})" for number in range(12)]
+    wrote = (call(0, "write_file", path="a.py", content="\n".join(lines)), result(0, "written"))
+    lines[7] = "step_7 = load(7, strict=True)"
+    again = (call(1, "write_file", path="a.py", content="\n".join(lines)), result(1, "written"))
+    told = extract(ask(again, head=(say("user", "Write it."), *wrote)))
+    assert section(told, "Steps") == "- write_file a.py «… step_7 = load(7, strict=True)» → written\n"

@@ -345,12 +345,3 @@ def test_what_came_of_an_action_that_cannot_be_read_is_a_step_and_no_reply():
     text = extract(ask([*region, say("user", "Go on, please."), say("assistant", "It is all done, I think.")]))
     assert section(text, "Steps").splitlines() == [f"- … → {came}" for _, came in moves]
     assert section(text, "Replies") == '- "It is all done, I think."\n'
-
-
-def test_of_a_file_that_the_kept_beginning_of_a_row_wrote_only_what_is_new_is_told():
-    lines = [f"step_{number} = load({number})" for number in range(12)]
-    wrote = (call(0, "write_file", path="a.py", content="\n".join(lines)), result(0, "written"))
-    lines[7] = "step_7 = load(7, strict=True)"
-    again = (call(1, "write_file", path="a.py", content="\n".join(lines)), result(1, "written"))
-    told = extract(ask(again, head=(say("user", "Write it."), *wrote)))
-    assert section(told, "Steps") == "- write_file a.py «… step_7 = load(7, strict=True)» → written\n"

@@ -6,12 +6,12 @@ import json
 import re
 from typing import Any
 
+from trajcompress.outcomes.cli_reports import told_by_cli, without_size
 from trajcompress.outcomes.compact import parse
 from trajcompress.outcomes.editor import told_by_editor, without_notices
 from trajcompress.outcomes.mcp import content_of
 from trajcompress.outcomes.opencode import lines_read
 from trajcompress.outcomes.reports.exits import exit_code
-from trajcompress.outcomes.terminal import told_by_terminal, without_size
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.notes import without_notes
 from trajcompress.transcript.text_protocols.observation_parts import in_observation
@@ -59,7 +59,7 @@ def unwrap(text: str) -> str:
 
 def _unwrapped(text: str) -> str:
     text = content_of(_named_content(text))
-    if (printed := told_by_terminal(text)) is not None:
+    if (printed := told_by_cli(text)) is not None:
         return printed
     if _OF_SHELL.match(text) and (printed := _printed(parse(text.strip()))) is not None:
         return printed

@@ -14,14 +14,7 @@ PATH_KEYS = (
 )
 _FILES_KEY = "files"
 _FROM_KEYS = (
-    "start_line",
-    "startline",
-    "startLine",
-    "StartLine",
-    "line_start",
-    "start",
-    "from_line",
-    "offset",
+    *("start_line", "startline", "startLine", "StartLine", "line_start", "start", "from_line", "offset"),
     "start_line_number",
 )
 _TO_KEYS = ("end_line", "endline", "endLine", "EndLine", "line_end", "end", "to_line", "end_line_number")

@@ -24,7 +24,7 @@ _OF_CODEX = late_re(
 _CUT = late_re(r"(?:Warning: truncated output \([^()\n]{1,60}\)\n)?Total output lines: \d{1,12}\n\n")
 
 
-def told_by_terminal(text: str) -> str | None:
+def told_by_cli(text: str) -> str | None:
     """Give what a command printed, with why and how it failed where it did; None of another result."""
     body = text.strip()
     if body.startswith(_UNTRUSTED) and body.endswith(_UNTRUSTED_END):
