@@ -136,6 +136,8 @@ class Judge:
         least = min((count for count, _ in missing), default=0)
         fits = [entry for count, entry in missing if count == least] if least <= len(asked) // 10 else []
         exact = [entry for entry in fits if set(asked) == entry[1].single - FILLER]
+        if left.endswith("…"):  # where it was cut the action says more
+            exact = [entry for entry in fits if entry not in exact]
         return bool(fits), exact or fits
 
     def _ran(self, text: str) -> Iterator[Finding]:

@@ -127,6 +127,16 @@ def test_each_lie_is_found_and_nothing_else(truth, row, was, lie, kind):
     assert all(finding.why for finding in found if not finding.ok)
 
 
+@pytest.mark.parametrize(("cut", "true"), [(" …", True), ("", False)])
+def test_a_command_that_was_cut_is_the_one_that_goes_on(truth, cut, true):
+    row = as_text()
+    row["messages"][8]["content"] = row["messages"][8]["content"].replace("test_lexer", "test_parse")
+    after, metrics = with_summary(
+        row, f"Steps:\n- bash command=pytest tests/test_parse.py{cut} → 1 failed, 12 passed"
+    )
+    assert [finding.ok for finding in findings(truth, row, after, metrics)] == [True, true]
+
+
 def test_an_edit_that_failed_changed_nothing(truth):
     row = as_text()
     row["messages"][7]["content"] = "OBSERVATION:\nNo replacement was performed, old_str did not appear verbatim."
