@@ -5,24 +5,14 @@ from __future__ import annotations
 import json
 
 import pytest
+from screens import AT, typed
 from told import action, read, result_line
 
 from trajcompress.outcomes.action.actions import Action
 from trajcompress.outcomes.shell_screen import read_screen
-from trajcompress.outcomes.steps import action_of
 from trajcompress.outcomes.text import uncoloured
-from trajcompress.transcript.text_protocols.actions import find_actions
-from trajcompress.transcript.trajectory import Turn
 
-AT = "(env) (base) ada@box-7:/srv/shop"
 WIDTH = 100
-
-
-def typed(*keys: str) -> Action:
-    """What an agent types into a terminal."""
-    commands = [{"keystrokes": f"{key}\n", "duration": 1.0} for key in keys]
-    calls = find_actions(json.dumps({"analysis": "", "plan": "", "commands": commands})).calls
-    return action_of(Turn("assistant", "", {}, calls=tuple(calls), in_text=True), 0)
 
 
 def wrapped(line: str) -> str:

@@ -10,8 +10,12 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from trajcompress.facts import facts_in
 from trajcompress.facts.parts import Wanted
+from trajcompress.facts.reading import readable
+from trajcompress.outcomes.action.actions import Action
 from trajcompress.outcomes.asked import Asked
+from trajcompress.outcomes.commands_apart import parts_of
 from trajcompress.outcomes.compact import parse, parse_cut
 from trajcompress.outcomes.contents import is_code, reads_markup
 from trajcompress.outcomes.echo import repeats_call, without_echo
@@ -141,14 +145,25 @@ class Reading:
 
     @cached_property
     def _shown(self) -> tuple[str, str]:
-        """What was printed, and of a screen before that what a program says above the data it gives."""
-        if self._screen is None:
-            return "", without_echo(self._held, self.asked.action)
-        return _above_data(self._screen.output)
+        """What was printed, and before that what a program that ran says above the data it gives."""
+        if self._screen is not None:
+            return _above_data(self._screen.output)
+        printed = without_echo(self._held, self.asked.action)
+        return _above_data(printed) if self.asked.kind == "run" else ("", printed)
 
     @cached_property
     def _screen(self) -> Screen | None:
         return None if killed_of(self._held) else read_screen(self._held, self.asked.action)
+
+    @cached_property
+    def parts(self) -> Sequence[Reading]:
+        """What each of several commands printed that were typed at once, where a screen tells them apart."""
+        told = [(part.action, part.output) for part in parts_of(self._screen, self.asked.action) if part.output]
+        return [self._part(action, output) for action, output in told] if len(told) > 1 else ()
+
+    def _part(self, action: Action, output: str) -> Reading:
+        needed = facts_in(self.asked.needed, readable(output))
+        return Reading(output, replace(self.asked, action=action, needed=needed))
 
     @cached_property
     def _asked(self) -> Asked:

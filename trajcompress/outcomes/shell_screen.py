@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from itertools import islice
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice, pairwise
 
 from msgspec import Struct
 
@@ -42,16 +42,23 @@ _TIME = late_re(r"\d:\d\d ")  # that a process has used
 _OF_PS = late_re(r"(?:\A|[\n;&|] {0,2})(ps(?: [^\s;&|]{1,60}){0,8})(?=\s{0,2}(?:[;&|\n]|\Z))")
 
 
+class Ran(Struct, frozen=True):
+    """A command behind a prompt, and what stands below it; no command where its prompt is off the screen."""
+
+    typed: str
+    output: str
+
+
 class Screen(Struct, frozen=True):
-    """What stands on a screen: what programs printed, and the commands behind prompts."""
+    """What stands on a screen: what programs printed, and which."""
 
     output: str
-    commands: Sequence[str] = ()
+    ran: Sequence[Ran] = ()
 
     @property
     def runs(self) -> bool:
         """Whether a program ran, which may fail, whatever was read besides."""
-        return any(command(each).kind == "run" for each in self.commands[:_MOST_COMMANDS])
+        return any(command(each.typed).kind == "run" for each in self.ran[:_MOST_COMMANDS] if each.typed)
 
 
 def read_screen(text: str, action: Action | None) -> Screen | None:
@@ -104,6 +111,21 @@ class _Typed:
         """Return what is shown of a line with what stands below it, where they are one; a space may be lost there."""
         both = (f"{begun}{below.rstrip()}", f"{begun} {below.rstrip()}") if below.strip() else ()
         return next((each for each in both if self.begins(each)), "")
+
+
+def commands_in(typed: str) -> list[str]:
+    """Divide what is typed into a shell into commands, each with the lines in which it goes on."""
+    found: list[str] = []
+    is_open = _Open()
+    for line in typed.split("\n"):
+        if is_open:
+            found[-1] += f"\n{line}"
+        elif line.strip():
+            found.append(line)
+        else:
+            continue
+        is_open.take(line)
+    return found
 
 
 def _ends_in(line: str) -> list[str]:
@@ -186,20 +208,29 @@ class _Reader:
 
     def read(self) -> Screen:
         """Tell output from what was typed."""
-        commands: list[str] = []
+        commands: dict[int, list[str]] = {}  # by the line of their prompt
         printed: list[int] = []
-        taken: dict[str, int] = {}  # where the shell takes what was typed
         while (at := self._at) < len(self._lines):
             if at in self._prompts:
-                if given := self._command():
-                    commands.append(given)
-                    taken[given] = at
+                if (given := self._command())[0]:
+                    commands[at] = given
             elif not self._goes_on_typed():
                 printed += range(at, self._at)
+        taken = {given[0]: at for at, given in commands.items()}  # where the shell takes what was typed
         lines = self._without_typed_before(printed, taken)
         if self._typed.of_ps:
-            lines = [line for line in lines if not self._typed.is_listed(line)]
-        return Screen("\n".join(lines).strip("\n"), commands)
+            lines = {at: line for at, line in lines.items() if not self._typed.is_listed(line)}
+        return Screen("\n".join(lines.values()).strip("\n"), list(self._each(commands, lines)))
+
+    def _each(self, commands: Mapping[int, Sequence[str]], lines: Mapping[int, str]) -> Iterator[Ran]:
+        """Yield the commands with what stands below each, and first what stands above all."""
+        starts = [-1, *commands]
+        shown = [*lines]
+        for start, end in pairwise([*starts, len(self._lines)]):
+            below = [lines[at] for at in shown[bisect_left(shown, start) : bisect_left(shown, end)]]
+            given = commands.get(start, ("",))
+            if given[0] or below:
+                yield Ran("\n".join(given), "\n".join(below).strip("\n"))
 
     def _goes_on_typed(self) -> bool:
         """Pass by a line, or by those of a document whose first are off the screen; say whether it is these."""
@@ -216,10 +247,10 @@ class _Reader:
         self._at = max(self._at, start + 1)
         return False
 
-    def _without_typed_before(self, printed: Sequence[int], taken: Mapping[str, int]) -> list[str]:
-        """Return what was printed without what a terminal repeated before the shell took it, as it was busy."""
+    def _without_typed_before(self, printed: Sequence[int], taken: Mapping[str, int]) -> dict[int, str]:
+        """Return what was printed, by line, without what a terminal repeated while the shell was busy."""
         lines, place = self._typed.lines, self._typed.each
-        left: list[str] = []
+        left: dict[int, str] = {}
         expected = len(lines)
         for at in printed:
             shown = self._lines[at].strip()
@@ -229,17 +260,18 @@ class _Reader:
                 expected += bool(shown)
             else:
                 begun = _in_common(shown, lines[expected]) if expected < len(lines) else 0
-                left.append(shown[begun:] if begun >= _LEAST_BEGUN else self._lines[at])
+                left[at] = shown[begun:] if begun >= _LEAST_BEGUN else self._lines[at]
                 expected = len(lines)
         return left
 
-    def _command(self) -> str:
-        """Pass by a prompt with the command behind it; return the first line of that."""
-        given = self._whole(_behind(self._lines, self._at, self._prompts))
+    def _command(self) -> list[str]:
+        """Pass by a prompt with the command behind it; return the lines of that."""
+        given = [self._whole(_behind(self._lines, self._at, self._prompts))]
         is_open = _Open()
-        is_open.take(given)
+        is_open.take(given[0])
         while is_open and (more := self._more()) is not None:
-            is_open.take(self._whole(more))
+            given.append(self._whole(more))
+            is_open.take(given[-1])
         return given
 
     def _more(self) -> str | None:

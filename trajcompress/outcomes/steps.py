@@ -15,6 +15,7 @@ from trajcompress.outcomes.action.apart import NOTHING_APART, Apart, arguments_a
 from trajcompress.outcomes.action.labels import cut_label
 from trajcompress.outcomes.action.scripts import saved_as
 from trajcompress.outcomes.action.usual import NOTHING_USUAL, Usual, usual_arguments
+from trajcompress.outcomes.commands_apart import parts_in
 from trajcompress.outcomes.compact import parse
 from trajcompress.outcomes.outcome import Outcome
 from trajcompress.outcomes.text import LEAST_CHARS, harmless, one_line, shorten
@@ -82,8 +83,14 @@ def _steps_of(turns: Sequence[Turn], before: Before) -> list[Step]:
                 action = before.since(action, turn.calls[number])
             place = index, number
             before.shown(action, results.get(place))
-            steps.append(Step(index, action, "", results.get(place), answered.get(place)))
+            steps += _one_by_one(Step(index, action, "", results.get(place), answered.get(place)))
     return sorted([*steps, *unasked], key=lambda step: step.turn) if unasked else steps
+
+
+def _one_by_one(step: Step) -> Sequence[Step]:
+    """Return a step as one for each command, where several were typed at once and a screen tells them apart."""
+    parts = parts_in(step.result or "", step.action)
+    return [Step(step.turn, part.action, "", part.output, step.answered) for part in parts] or (step,)
 
 
 def _judge(turns: Sequence[Turn], results: dict[Place, str], answered: dict[Place, int]) -> None:

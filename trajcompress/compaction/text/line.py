@@ -22,6 +22,7 @@ from trajcompress.transcript.summary_marks import is_cleared_line
 FAILS = "fails as before"
 _SAME = "the same result as"
 _RESULT = "tool result"  # of a call that is not known
+_UNSEEN = "…"  # a command that is off the screen
 _CUT = " …]"  # ends a line that does not say how much there was
 
 LINE_CHARS = 260
@@ -58,6 +59,9 @@ def result_line(
     Such as ``[read_file src/a.py → class Reader:; 212 lines, 8,031 characters]``. The ``shortest`` has what they need
     and little else. The size is that of the ``whole`` result, where its text has lost its bulk.
     """
+    if parts := result.parts:
+        said = "; ".join(_of_part(part, len(parts), clean, shortest=shortest) for part in parts)
+        return f"[{said}; {_size(whole or result.text, briefly=shortest)}]"
     action, needed = result.asked.action, result.asked.needed
     taken = {} if shortest else result.asked.taken
     limit, label_chars = (_SHORTEST_CHARS, _SHORTEST_LABEL_CHARS) if shortest else (SAID_CHARS, label_chars)
@@ -71,6 +75,18 @@ def result_line(
     ends = f"{SAYS}{said.rstrip(';')}; {size}]" if said else f": {size}]"
     room = max(LINE_CHARS - len(ends) - 1, LABEL_CHARS)
     return f"[{_label(action, name, min(room, label_chars), _unnamed(result))}{ends}"
+
+
+def _of_part(part: Reading, number: int, clean: Clean, *, shortest: bool) -> str:
+    """Tell of one of so many commands that were typed at once: each has a share of the room that two would have."""
+    action, needed = part.asked.action, part.asked.needed
+    taken = {} if shortest else part.asked.taken
+    limit = max(2 * (_SHORTEST_CHARS if shortest else SAID_CHARS) // number, _BARE_CHARS)
+    most = MOST_CHARS // number if taken else limit + _NEEDED_CHARS * len(needed)
+    said = _plain(without_folders(part.told(limit, most, taken).said, action), max(most, FAILED_CHARS), clean)
+    said += _with(needed, said)
+    label = _label(action, None, _SHORTEST_LABEL_CHARS, _UNSEEN)
+    return f"{label}{SAYS}{said.rstrip('; …') or _size(part.text)}"
 
 
 def bare_line(result: Reading, name: str | None, clean: Clean = without_secrets, *, whole: str | None = None) -> str:

@@ -6,6 +6,7 @@ Each line is a quote, or is read off one call and its own result: nothing in it 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TypeVar
@@ -16,6 +17,7 @@ from trajcompress.facts import facts_in, words_around
 from trajcompress.facts.next_turns import NOTHING_LATER, LaterReader
 from trajcompress.facts.parts import Wanted, told_of
 from trajcompress.facts.quoted import is_block
+from trajcompress.facts.reading import mentions, readable
 from trajcompress.facts.taken import STRONG
 from trajcompress.outcomes.action.actions import Action, is_taken_back, undoes_edit
 from trajcompress.outcomes.action.change import CHANGE_CHARS
@@ -79,6 +81,7 @@ def _told(steps: Sequence[Step], later: LaterReader, facts: Sequence[str], taken
     changed = {path for step in steps if step.action for path in (*step.action.changes, *step.action.saved)}
     facts = [fact for fact in facts if fact not in changed]
     teller = _last_tellers(steps, facts)
+    results = Counter(step.answered for step in steps)  # of each turn
     opened: str | None = None  # the file that an editor shows
     for place, step in enumerate(steps):
         action = step.action
@@ -90,11 +93,12 @@ def _told(steps: Sequence[Step], later: LaterReader, facts: Sequence[str], taken
             needed = tuple(fact for fact in facts if teller.get(fact) == place)
             ahead = later.after(step.turn + 1) if len(step.result) > _STEP_CHARS else NOTHING_LATER
             used = {} if step.answered is None else taken.get(step.answered, {})
+            used = _of_it(used, step.result) if results[step.answered] > 1 else used
             most = _MOST_STEP_CHARS if used else _STEP_CHARS
             reading = Reading(step.result, Asked(action, needed, repeated=repeated, later=ahead, taken=used))
             outcome = reading.told(_STEP_CHARS, most, used)
         label = label_of(action, step.name, change_chars=_CHANGE_LABEL_CHARS, full=True)
-        told = Told(step, label, outcome, len(needed) + _uses(taken, step))
+        told = Told(step, label, outcome, len(needed) + _uses(used))
         if outcome and reading:
             if is_screen(reading.text):
                 told.pages = _of_page(reading)
@@ -156,10 +160,15 @@ def _quoted(reading: Reading, blocks: Wanted) -> str:
     return without_folders(told.said, reading.asked.action)
 
 
-def _uses(taken: Mapping[int, Wanted], step: Step) -> float:
+def _of_it(used: Wanted, result: str) -> Wanted:
+    """Return what kept turns take from one of several results of a turn."""
+    shown = readable(result) if used else ""
+    return {word: weight for word, weight in used.items() if mentions(shown, word)}
+
+
+def _uses(used: Wanted) -> float:
     """Return how much kept turns take from a step, in facts."""
-    words = taken.get(step.answered, {}) if step.answered is not None else {}
-    return sum(weight for weight in words.values() if weight >= STRONG) / (2 * STRONG)
+    return sum(weight for weight in used.values() if weight >= STRONG) / (2 * STRONG)
 
 
 def _ran(step: Step) -> tuple[str, str]:
