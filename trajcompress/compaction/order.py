@@ -37,14 +37,20 @@ def recent_observations(state: State, policy: Policy) -> Recent:
     Turns of the assistant go before these are truncated to what the policy says of the latest.
     """
     sizes, target = state.whole.sizes, policy.target_max_tokens
-    observed = [index for index, turn in enumerate(state.turns) if turn.answers]
-    last = observed[len(observed) - min(policy.keep_observations, len(observed)) :]
-    held = list(accumulate(sizes[index] for index in reversed(last)))
+    last = _last_turns(state.turns, policy.keep_observations)
+    held = list(accumulate(sizes[index] for index in last))
     whole, latest = (
-        frozenset(index for index, tokens in zip(reversed(last), held, strict=True) if tokens <= target // share)
+        frozenset(index for index, tokens in zip(last, held, strict=True) if tokens <= target // share)
         for share in (_SHARE, policy.latest_share)
     )
     return Recent(frozenset(last), whole, latest)
+
+
+def _last_turns(turns: Sequence[Turn], most: int) -> Sequence[int]:
+    """Return the turns that hold the last results, up to so many, the newest first; one may hold several of them."""
+    observed = [index for index in reversed(range(len(turns))) if turns[index].answers]
+    newer = accumulate((len(turns[index].answers) for index in observed), initial=0)
+    return [index for index, results in zip(observed, newer, strict=False) if results < most]
 
 
 def _is_shown(turn: Turn) -> bool:

@@ -155,6 +155,11 @@ class Reading:
     def _screen(self) -> Screen | None:
         return None if killed_of(self._held) else read_screen(self._held, self.asked.action)
 
+    @property
+    def printed(self) -> str:
+        """What was printed, without what a terminal repeats of what was typed."""
+        return self._held if self._screen is None else self._screen.output
+
     @cached_property
     def parts(self) -> Sequence[Reading]:
         """What each of several commands printed that were typed at once, where a screen tells them apart."""

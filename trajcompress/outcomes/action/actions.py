@@ -28,6 +28,7 @@ from trajcompress.outcomes.action.quotes import closed
 from trajcompress.outcomes.action.scripts import called_in, told_call
 from trajcompress.outcomes.action.shell import OF_SHELL, Kind, files_written, kind_of, moved, without_quoted_signs
 from trajcompress.outcomes.action.usual import NOTHING_USUAL, Usual, own_arguments
+from trajcompress.outcomes.action.written_files import NOTHING_WRITTEN, written_by, written_in
 from trajcompress.outcomes.compact import compact
 from trajcompress.outcomes.text import one_line, shorten
 from trajcompress.processes.late_patterns import late_re
@@ -86,7 +87,8 @@ class Action(Struct, frozen=True):
     that most calls have. ``in_words``: no call was read, so it is all that was said, as to another agent. ``through``
     is the tool with which the name begins where that calls others. ``saved`` are files that hold what runs, and are
     written before it does, whether or not it fails; ``moves`` those that get another name, each before that.
-    ``typed`` is all that a shell is given, as a terminal shows it again.
+    ``typed`` is all that a shell is given, as a terminal shows it again. ``said_when_done``: what it prints once its
+    changes are made, where it may end before.
     """
 
     name: str
@@ -103,6 +105,7 @@ class Action(Struct, frozen=True):
     saved: tuple[str, ...] = ()
     moves: tuple[tuple[str, str], ...] = ()
     typed: str = ""
+    said_when_done: tuple[str, ...] = ()
 
 
 def describe(name: str, data: Any, usual: Usual = NOTHING_USUAL, apart: Collection[str] = frozenset()) -> Action:
@@ -220,7 +223,8 @@ def _script(text: str, apart: Collection[str]) -> Action:
     told = told_lines(body.splitlines(), GIST_CHARS)
     if called and (len(told) > _ROOMY_CHARS or told.endswith((" line)", " lines)"))):
         told = told_call(called, GIST_CHARS, apart)
-    return Action("", told, "run", files_in(body))
+    written = written_by(text)
+    return Action("", told, "run", files_in(body), changes=written.files, said_when_done=written.said)
 
 
 def _typed(data: dict[str, Any]) -> Action:
@@ -250,6 +254,7 @@ def command(text: str) -> Action:
     lines = diff_sides(rest)[0] if is_diff(rest) else rest.splitlines()
     change = told_lines(lines, CHANGE_CHARS if edits or is_diff(rest) else GIST_CHARS)
     changes = tuple(map(one_line, files_written(redirecting))) if kind == "change" and not edits else ()
+    written = written_in(text) if "<<" in first else NOTHING_WRITTEN
     first = closed(first) if rest else first
     first = "; ".join((first, *filter(None, map(one_line, behind.splitlines()))))  # whose output came last
     return Action(
@@ -258,10 +263,11 @@ def command(text: str) -> Action:
         kind,
         files_in(first),
         change=change,
-        changes=changes,
+        changes=(*changes, *written.files),
         edits_open_file=edits,
         moves=moved(body),
         typed=text[:_TYPED_CHARS],
+        said_when_done=written.said,
     )
 
 

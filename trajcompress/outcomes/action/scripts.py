@@ -45,13 +45,9 @@ def called_in(code: str) -> Called | None:
     Called(callee='notes.search', given=(('', 'token'), ('limit', '20')), others=2)
     """
     code = code.strip()
-    if len(code) > _READ_CHARS or "(" not in code or _ESCAPE.search(code):
+    if len(code) > _READ_CHARS or "(" not in code or (tree := parsed(code)) is None:
         return None
-    try:
-        call = _only_call(ast.parse(code).body)
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
-        return None
-    if call is None:
+    if (call := _only_call(tree.body)) is None:
         return None
     callee = ast.get_source_segment(code, call.func) or ""
     given = [("", each) for each in call.args] + [(each.arg or "**", each.value) for each in call.keywords]
@@ -104,6 +100,16 @@ def _shown(value: ast.expr) -> ast.expr | None:
     if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in _PRINTS:
         return value.args[0] if len(value.args) == 1 and not value.keywords else value
     return None
+
+
+def parsed(code: str) -> ast.Module | None:
+    """Return a script as a tree; None where that is none of Python."""
+    if _ESCAPE.search(code):
+        return None
+    try:
+        return ast.parse(code)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None
 
 
 def saved_as(code: str) -> str:

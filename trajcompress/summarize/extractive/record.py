@@ -106,7 +106,7 @@ def _told(steps: Sequence[Step], later: LaterReader, facts: Sequence[str], taken
                 told.in_short = _in_short(reading, outcome) or _end_in_short(reading, outcome)
             if blocks := _blocks(used):
                 told.quoted, told.quotes = _quoted(reading, blocks), sum(blocks.values())
-        told.files = () if told.is_refused else _changed_files(action, outcome, opened)
+        told.files = () if told.is_refused else _changed_files(action, outcome, reading, opened)
         if told.files and action and action.edits_open_file:
             told.label += _in_file(told)
         opened = (outcome.file if outcome else None) or opened
@@ -187,11 +187,13 @@ def _last_tellers(steps: Sequence[Step], facts: Sequence[str]) -> dict[str, int]
     return found
 
 
-def _changed_files(action: Action | None, outcome: Outcome | None, opened: str | None) -> tuple[str, ...]:
+def _changed_files(
+    action: Action | None, outcome: Outcome | None, reading: Reading | None, opened: str | None
+) -> tuple[str, ...]:
     """Return the files that a step changed, none where that is not certain."""
-    if action is None or outcome is None:
+    if action is None or outcome is None or reading is None:
         return ()
-    if action.kind != "change" or outcome.failed:
+    if outcome.failed or any(said not in reading.printed for said in action.said_when_done):
         return action.saved
     if action.edits_open_file and not action.changes:
         shown = outcome.file or opened

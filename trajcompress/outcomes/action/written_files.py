@@ -1,0 +1,118 @@
+"""Which files a script in Python writes for certain, by what it names itself; nothing of it is run."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from typing import NamedTuple
+
+from trajcompress.outcomes.action.scripts import parsed
+from trajcompress.processes.late_patterns import holds_any, late_re
+
+_READ_CHARS = 20_000
+_HANDED = late_re(r"\bpython[\d.]{0,5}(?: -\S{0,20}){0,4} ?<<-? ?['\"]?(\w{1,40})['\"]?[^\n]{0,200}\n")
+_WRITING, _WRITE_MODES = ("write", "open("), frozenset("wax")
+_ENDS = ("SystemExit", "exit(", "quit(")
+
+
+class Written(NamedTuple):
+    """Files that are written where a script runs to its end; what it prints then, where it may end before."""
+
+    files: tuple[str, ...] = ()
+    said: tuple[str, ...] = ()
+
+    def __or__(self, other: Written) -> Written:
+        return Written(*(tuple(dict.fromkeys(mine + more)) for mine, more in zip(self, other, strict=True)))
+
+
+NOTHING_WRITTEN = Written()
+
+
+def written_by(code: str) -> Written:
+    r"""Return the files that a script in Python writes whatever holds, by the names that it gives them itself.
+
+    One that may end before, without an error, has to print something that is known behind the last of them.
+
+    >>> written_by("p = Path('a.py')\ntext = p.read_text()\np.write_text(text + '\\n')\nopen('b.log', 'a')").files
+    ('a.py', 'b.log')
+    >>> written_by("if not found:\n    raise SystemExit('none')\nopen('a.py', 'w').write(found)\nprint('patched')")
+    Written(files=('a.py',), said=('patched',))
+    """
+    if len(code) > _READ_CHARS or not holds_any(code, _WRITING) or (tree := parsed(code)) is None:
+        return NOTHING_WRITTEN
+    known: dict[str, str] = {}
+    found: dict[str, None] = {}
+    said = ""
+    for statement in tree.body:
+        if isinstance(statement, ast.Assign) and isinstance(target := statement.targets[0], ast.Name):
+            known[target.id] = _path(statement.value, known)
+        for value in _certain(statement):
+            if isinstance(value, ast.Call):
+                path = _written(value, known)
+                found |= {path: None} if path else {}
+                said = "" if path else said or _printed(value)
+    if holds_any(code, _ENDS):
+        return Written(tuple(found), (said,)) if said else NOTHING_WRITTEN
+    return Written(tuple(found))
+
+
+def written_in(command: str) -> Written:
+    r"""Return what scripts write that a command line hands to Python as documents.
+
+    >>> written_in("cd src && python3 - <<'PY'\nopen('a.py', 'w').write('x = 1')\nPY\npytest").files
+    ('a.py',)
+    """
+    written = NOTHING_WRITTEN
+    at = 0
+    while handed := _HANDED.search(command, at):
+        end = command.find(f"\n{handed[1]}", handed.end() - 1)
+        at = end if end >= 0 else len(command)
+        written |= written_by(command[handed.end() : at])
+    return written
+
+
+def _printed(call: ast.Call) -> str:
+    """Return the text that a call prints, where that is all it prints."""
+    is_print = isinstance(call.func, ast.Name) and call.func.id == "print" and len(call.args) == 1
+    value = call.args[0] if is_print else None
+    return value.value if isinstance(value, ast.Constant) and isinstance(value.value, str) else ""
+
+
+def _certain(statement: ast.stmt) -> Iterable[ast.expr]:
+    """Return the expressions that a statement evaluates whatever holds."""
+    if isinstance(statement, ast.With):
+        return [*(item.context_expr for item in statement.items), *chain(*map(_certain, statement.body))]
+    return [statement.value] if isinstance(statement, ast.Expr | ast.Assign) and statement.value else []
+
+
+def _written(call: ast.Call, known: Mapping[str, str]) -> str:
+    """Return the file that a call writes; nothing where it writes none, or does not say which."""
+    if isinstance(call.func, ast.Attribute):
+        inner = call.func.value
+        if call.func.attr in {"write", "writelines"} and isinstance(inner, ast.Call):
+            return _written(inner, known)
+        is_open = call.func.attr == "open" and _mode(call.args) in _WRITE_MODES
+        return _path(inner, known) if is_open or call.func.attr in {"write_text", "write_bytes"} else ""
+    if (
+        isinstance(call.func, ast.Name)
+        and call.func.id == "open"
+        and _mode(call.args[1:], call.keywords) in _WRITE_MODES
+    ):
+        return _path(call.args[0], known) if call.args else ""
+    return ""
+
+
+def _mode(given: Sequence[ast.expr], named: Iterable[ast.keyword] = ()) -> str:
+    values = [*given[:1], *(each.value for each in named if each.arg == "mode")]
+    return str(values[0].value)[:1] if values and isinstance(values[0], ast.Constant) else ""
+
+
+def _path(value: ast.expr, known: Mapping[str, str]) -> str:
+    """Return the path that a script names: as it stands, by a name for it, or as a ``Path``."""
+    if isinstance(value, ast.Constant):
+        return value.value if isinstance(value.value, str) else ""
+    if isinstance(value, ast.Name):
+        return known.get(value.id, "")
+    is_path = isinstance(value, ast.Call) and ast.unparse(value.func) in {"Path", "pathlib.Path"}
+    return _path(value.args[0], known) if is_path and isinstance(value, ast.Call) and len(value.args) == 1 else ""
