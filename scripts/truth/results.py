@@ -12,7 +12,7 @@ COUNTED = re.compile(
     r"(?i)\b(?P<n>\d[\d,]*) (?:more |other )?(?P<of>lines?|characters|chars|bytes|tokens|words|matches"
     r"|results|items|rows|entries|hits|files|keys|records|turns|pages|paragraphs)(?: in all| total| in total)?\b"
 )
-TIMES = re.compile(r"\b(\d+) × ([^;\]]{2,40})")
+TIMES = re.compile(r"\b(\d+) × (?!\d)([^;\]]{2,40})")
 LABEL = re.compile(
     r"(?i)(?:\b(?:the )?(?:last|first|ends?|begins?|end|error|failed|exit|output|result|then|of them|ok)"
     r"(?: line)?:\s)"

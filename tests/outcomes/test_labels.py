@@ -76,6 +76,13 @@ def test_a_command_is_cut_with_its_quotes_closed():
     )
 
 
+def test_a_command_that_is_longer_than_what_is_read_ends_in_a_whole_word():
+    asked = "echo " + " ".join(f"the_number_{number}" for number in range(400))
+    target = describe("bash", asked).target
+    assert target.endswith(" …")
+    assert target.removesuffix(" …").split()[-1] in asked.split()
+
+
 def test_no_end_of_a_quote_stands_without_its_beginning():
     command = (
         'grep -rn "a long pattern that someone looked for in all files" --include="*.py" src/thing.py | head -20'

@@ -240,7 +240,7 @@ def command(text: str) -> Action:
     """Describe a shell command, an editor command or a query."""
     if patch := patch_of(text):
         return _patched("", patch)
-    body = _CD.sub("", without_comments(text.strip())[:SCAN_CHARS])
+    body = _CD.sub("", _scanned(without_comments(text.strip())))
     first, _, rest = body.partition("\n")
     redirecting = without_quoted_signs(first)
     kind = kind_of(first, redirecting)
@@ -269,6 +269,13 @@ def command(text: str) -> Action:
         typed=text[:_TYPED_CHARS],
         said_when_done=written.said,
     )
+
+
+def _scanned(text: str) -> str:
+    """Return what is read of a text; where its first line is longer that is whole words."""
+    scanned = text[:SCAN_CHARS]
+    is_cut = len(text) > SCAN_CHARS and "\n" not in scanned and " " in scanned
+    return f"{scanned[: scanned.rfind(' ')]} …" if is_cut else scanned
 
 
 def undoes_edit(action: Action) -> bool:
