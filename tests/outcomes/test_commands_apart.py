@@ -44,6 +44,14 @@ def test_what_stands_above_the_first_prompt_is_of_the_last_command_before_it():
     )
 
 
+def test_what_a_harness_says_of_the_reply_is_told_of_no_command():
+    warned = (
+        "Previous response had warnings:\nWARNINGS: - Extra text detected before JSON object\n- Extra text after it\n"
+    )
+    shown = f"{warned}\nNew Terminal Output:\n\n{screen((LIST, FOUND), (TEST, FAILED))}"
+    assert parts(shown, LIST, TEST) == [(LIST, FOUND), (TEST, FAILED)]
+
+
 def test_what_a_screen_shows_of_earlier_commands_is_not_told_again():
     shown = screen(("whoami", "ada"), (LIST, FOUND), (TEST, FAILED))
     assert parts(shown, LIST, TEST) == [(LIST, FOUND), (TEST, FAILED)]

@@ -22,6 +22,10 @@ _NEXT = late_re(  # what harnesses ask for behind each result
     r"\n\s{0,8}(?:What's the next step that you will do\b[^\n]{0,80}|Give me one action\."
     r"|Are you sure you want to mark the task as complete\?[^\n]{0,200})\s{0,8}\Z"
 )
+_WARNED = late_re(  # of how it read the reply, as Terminus does before a screen
+    r"\s{0,4}Previous response had warnings:\n(?:[^\n]{1,400}\n){1,20}\n"
+    r"(?=New Terminal Output:|Current Terminal Screen:)"
+)
 _ENDS, _END_CHARS = late_re(r"\nEnd of matches for [^\n]{1,600}\Z"), 700  # of SWE-agent's searches
 _NAMED_CHARS = 1_000_000  # of a result that names its tool, and holds one text
 _NAMED = late_re(r"\s{0,8}\{\s{0,8}\"(?:name|tool_call_id|role|id)\"\s{0,4}:")
@@ -50,6 +54,8 @@ def unwrap(text: str) -> str:
     text = without_notes(text) or text
     if _ASKS_ON in text:
         text = text[: text.find(_ASKS_ON)]
+    if warned := _WARNED.match(text):
+        text = text[warned.end() :]
     body = _unwrapped(text)
     body = body if body == text else _unwrapped(body)
     if "\nEnd of matches for " in body[-_END_CHARS:]:
