@@ -15,7 +15,9 @@ FILLER = {
 """Words of whoever writes a summary, and words that tell nothing."""
 UNIT = re.compile(r"(\d) (s|ms|min|kb|mb|gb|px)(?:ec\w*)?\b")
 CUT = re.compile(r"…|\.\.\.|\[…\]")
-NOTED = re.compile(r"\(?\+\s*\d+ (?:more )?lines?\)?|(?<!\w)(?<!\d )[×x]\s?\d+\b|(?:…\s*)?\b\d+ more\b(?: \w+)?")
+NOTED = re.compile(
+    r"\(?\+\s*\d+ (?:more )?lines?\)?|(?<!\w)(?:[×x]|(?<!\d )[×x]\s)\d+\b|(?:…\s*)?\b\d+ more\b(?: \w+)?"
+)
 """What a summary says of a quote and does not quote: how many more, how often."""
 
 

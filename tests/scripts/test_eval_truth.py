@@ -139,8 +139,9 @@ def test_a_command_that_was_cut_is_the_one_that_goes_on(truth, cut, true):
 
 def test_a_product_and_a_number_in_base_sixteen_say_nothing_of_how_often(truth):
     row = as_text()
+    row["messages"][8]["content"] = row["messages"][8]["content"].replace("test_lexer.py", "test_lexer.py 9")
     row["messages"][9]["content"] = "OBSERVATION:\nmask 0x50 of 100 × 100 pixels is set"
-    told = "bash pytest tests/test_lexer.py ×1 → mask 0x50 of 100 × 100 pixels"
+    told = "bash pytest tests/test_lexer.py 9 ×2 → mask 0x50 of 100 × 100 pixels"
     assert [finding.ok for finding in findings(truth, row, *with_summary(row, f"Steps:\n- {told}"))] == [True, True]
     untrue = told.replace("0x50", "0x70")
     assert [finding.ok for finding in findings(truth, row, *with_summary(row, f"Steps:\n- {untrue}"))] == [
