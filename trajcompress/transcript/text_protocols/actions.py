@@ -25,6 +25,7 @@ from trajcompress.transcript.text_protocols.command_lines import (
 from trajcompress.transcript.text_protocols.elements import children, element
 from trajcompress.transcript.text_protocols.exported import exported, exported_at
 from trajcompress.transcript.text_protocols.fences import last_fence
+from trajcompress.transcript.text_protocols.framed_calls import framed
 from trajcompress.transcript.text_protocols.token_calls import tag_calls, token_calls
 from trajcompress.transcript.text_protocols.written_calls import (
     FINAL,
@@ -313,6 +314,7 @@ _FORMS: tuple[Callable[[str], Acted | None], ...] = (
     exported,
     _tagged,
     _executed,
+    framed,
     _addressed,
     element,
     _labelled,

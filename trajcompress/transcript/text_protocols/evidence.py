@@ -6,14 +6,15 @@ from collections import Counter
 from collections.abc import Sequence
 
 from trajcompress.transcript.text_protocols.acted import Acted
+from trajcompress.transcript.text_protocols.actions import shown_code
 from trajcompress.transcript.text_protocols.announced import Announced
 from trajcompress.transcript.text_protocols.announced_actions import add_announced
-from trajcompress.transcript.text_protocols.bare_commands import terse_action
+from trajcompress.transcript.text_protocols.bare_commands import is_code, terse_action
 from trajcompress.transcript.text_protocols.continued import continued
 from trajcompress.transcript.text_protocols.delegated import delegated, named_alike
 from trajcompress.transcript.text_protocols.feedback import ENDED, SUBMITTED, is_feedback, is_verdict
 from trajcompress.transcript.text_protocols.observation_parts import LONG
-from trajcompress.transcript.text_protocols.openings import label_of, opening_of
+from trajcompress.transcript.text_protocols.openings import form_of, label_of, opening_of
 from trajcompress.transcript.text_protocols.promised import is_relayed
 from trajcompress.transcript.text_protocols.prompts import has_it_played
 from trajcompress.transcript.text_protocols.replies import acknowledges, is_played_by, is_slang, quotes, settled
@@ -69,6 +70,7 @@ class Row(TurnEvidence):
         found.update(i for i in self.prints if i not in found and self._answers(i, alone=alone))
         others = [i for i in self.prints if i not in found and self._may_continue(i)]
         found |= continued(self.turns, found, others, self.is_chatty, self.acts)
+        found.update(i for i in self.prints if i - 1 in found and self._goes_on_printed(i))
         return {} if self._is_chat(found) else self._without_tasks(found)
 
     def _known_by_form(self) -> set[int]:
@@ -98,13 +100,18 @@ class Row(TurnEvidence):
             return False
         return index - 1 not in self.acts or not (self.hands_over(index - 1) or self.edits(index))
 
+    def _goes_on_printed(self, index: int) -> bool:
+        """Whether a turn right behind an observation is one, too: of the next action of the same turn."""
+        form = form_of(self.prints[index].begin)
+        return form != "" and form == form_of(self.turns[index - 1].text) and not self.prints[index].person
+
     def _is_named(self, index: int) -> bool:
         """Whether a turn has a form that environments alone write, behind somebody's action."""
         said = self.prints[index]
         if acted := self.acts.get(index - 1):
             return said.certain or (acted.sure == "named" and said.named and not said.person) or self._judges(index)
         before = self.turns[index - 1]
-        acts = "```" in before.text or self._first_act < index or self._marked >= _MANY
+        acts = "```" in before.text or self._first_act < index or self._marked >= _MANY or is_code(before.text)
         if not acts and said.certain and self._certain >= _MANY:
             acts = terse_action(before.text) is not None
         return said.certain and self._first_reply < index and acts
@@ -147,7 +154,8 @@ class Row(TurnEvidence):
             if self.comes_again(index):
                 return True
         if not self.is_set_up:
-            return is_feedback(said.begin)
+            shows = not person and self.is_output(index) and shown_code(self.turns[index - 1].text) is not None
+            return shows or is_feedback(said.begin)
         if acknowledges(said.begin, self.turns[index - 1].text):
             return True
         return self.said[said.begin] > 1 or is_feedback(said.begin) or (said.shaped and not person)

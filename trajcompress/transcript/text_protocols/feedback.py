@@ -8,7 +8,8 @@ from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.text_protocols.observation_parts import BEGIN_CHARS
 
 _FEEDBACK = late_re(  # of small letters, as case that does not matter takes three times as long
-    r"(?:your (?:last |previous )?(?:output|response|command|action|message|proposed|edit|input|code|plan|move|guess"
+    r"(?:your query or result is same\b|\bexecutor failed to complete\b"
+    r"|your (?:last |previous )?(?:output|response|command|action|message|proposed|edit|input|code|plan|move|guess"
     r"|choice|selection)\b.{0,80}\b"
     r"(?:not|error|invalid|fail\w*|empty|could|introduced|incorrect)|invalid (?:action|format|command|response|json)"
     r"|(?:no|exactly one|more than one|multiple) (?:valid |\w{2,6} )?(?:action|command|code|code block"
@@ -42,8 +43,9 @@ _NAG = late_re(
 )
 _NAMES_FAULT, _GOES_ON = "Invalid Format: ", "Please continue working"
 _PARSER = late_re(  # the messages of the library that games in Inform are written with, which speak as "I"
-    r"\s{0,8}(?:I only understood you as far as|I don't (?:know the (?:word|verb)|understand th(?:at|e) "
-    r"(?:sentence|command|verb))|I (?:didn't|did not) understand (?:that|the way)|I beg your pardon\?"
+    r"\s{0,8}(?:I only understood you as far as|I don't (?:know (?:the (?:word|verb)|what you mean\.)"
+    r"|understand th(?:at|e) (?:sentence|command|verb))|I (?:didn't|did not) understand (?:that|the way)"
+    r"|I beg your pardon\?"
     r"|That's not (?:a verb I recogni[sz]e|something (?:you|I))|You can't see (?:any such thing|how to)"
     r"|What do you want to \w|Which do you mean, |There (?:is|was) no verb in that sentence)"
 )

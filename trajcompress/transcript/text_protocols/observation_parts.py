@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from trajcompress.processes.late_patterns import holds_any, last_match, late_re
 from trajcompress.transcript.text_protocols.heard import heard
+from trajcompress.transcript.text_protocols.result_labels import OF_COMMAND, OF_TOOL
 
 BEGIN_CHARS = 400
 END_CHARS = 300
@@ -93,7 +94,9 @@ NAGS = late_re(
     r"|\b(?:now|please) (?:output|give|provide|write|choose|select|enter|issue) (?:an?|the|your"
     r"|one) (?:next )?(?:action"
     r"|command|move|step|call)\b"
-    r"|please (?:provide the (?:next|correct)|correct this) step\b|(?:what (?:is|will be|should be)"
+    r"|please (?:provide the (?:next|correct)|correct this) step\b|please try a new approach\b"
+    r"|please (?:take|perform|execute) (?:the|your) next (?:action|step|move)\b"
+    r"|(?:what (?:is|will be|should be)"
     r"|choose) your next (?:action|move|step)\b|\btry again\b",
     re.IGNORECASE,
 )
@@ -115,6 +118,7 @@ _VOICE = late_re(r"[(\[](?:from )?[A-Z][\w.]{1,20}(?: [\w.]{1,20})?: [^\n]{1,360
 _FIRST_PERSON = late_re(r"\b(?:[Pp]lease|[Cc]ould you|I|I'm|I've|I'd|my|me|could you|can you|thanks)\b")
 _WRAPPER_BEGIN = late_re(
     rf"\s{{0,20}}(?:<returncode>[^<\n]{{0,20}}</returncode>\s{{0,4}})?(?:<(?P<tag>{TAGS})\b[^>\n]{{0,200}}>\n?"
+    rf"|(?:{OF_TOOL}|{OF_COMMAND})[ \t]?\n?"
     r"|(?:Call id: [^\n]{1,80}\n)?[*#]{0,4} ?(?:OBSERVATION|Observation|Obs)(?:[ \t]?\d{1,3})?[ \t]?\**[ \t]?:"
     r"[ \t]?\n?(?:Execution logs:[ \t]?\n)?"
     r"|(?:Exit code: [^\n]{1,60}\n)?Execution output of \[[^\]\n]{0,200}\]:?[ \t]?\n?(?:Exit code: -?\d{1,3}\n)?"

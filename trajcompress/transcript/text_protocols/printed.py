@@ -22,9 +22,11 @@ from trajcompress.transcript.text_protocols.observation_parts import (
     TAGS,
     in_observation,
 )
+from trajcompress.transcript.text_protocols.result_labels import OF_COMMAND, OF_TOOL
 
 _CERTAIN_BEGIN = late_re(
-    r"\s{0,20}(?:<(?:returncode|observation|obs|tool_response|tool_result|tool_output|function_response"
+    rf"\s{{0,20}}(?:{OF_TOOL}|"
+    r"<(?:returncode|observation|obs|tool_response|tool_result|tool_output|function_response"
     r"|function_results?"
     r"|[Ee]xec\w{1,20}|command_output|information)\b[^>\n]{0,200}>"
     r"|(?:Call id: [^\n]{1,80}\n)?[*#]{0,4} ?(?:OBSERVATION|Observation|Obs)(?:[ \t]?\d{1,3})?[ \t]?\**[ \t]?:"
@@ -46,6 +48,9 @@ _CERTAIN_BEGIN = late_re(
     r"|I don't understand your input\.|\[TOOL_RESULTS\]"
     r"|I ran this command:|New Terminal Output:|Current terminal state:|\[(?:System|Environment|Env|Tool)\] "
     r"|\[Tool(?: \(Error\))?\](?:\n|\Z)"
+    r"|Run \d{1,4} completed\. Here are the results:|Run (?:failed with the following error|timed out after \d)"
+    r"|Executing the [\w ]{1,40} code above has the following error:|We trained a \w{1,20} policy using the provided "
+    r"|[\w-]{1,40} model outputs: [\[{]|This answer got \w{1,20} verification error:"
     r"|The last command <command>|I committed the changes with git hash [0-9a-f]{7}|Environment:"
     r"|-{6,} ?(?!(?:user|human|User|Human)\b)[\w .()>-]{1,60}? ?-{6,}\n|The executed result for \w"
     r"|<<< \w{1,20} >>>|\[GAME\] |\[Player \d\] |Command not executed\. The user rejected (?:the|your) command\b"
@@ -63,7 +68,7 @@ _CERTAIN_END = late_re(
     r"|\[The command completed with exit code -?\d{1,3}\.\][^\n]{0,80})\s{0,20}\Z"
 )
 _NAMED_BEGIN = late_re(
-    rf"\s{{0,20}}(?:<(?:{TAGS})\b[^>\n]{{0,200}}>|HTTP/\d|\[\d{{1,4}}\] RootWebArea|\s{{0,8}}RootWebArea"
+    rf"\s{{0,20}}(?:{OF_COMMAND}|<(?:{TAGS})\b[^>\n]{{0,200}}>|HTTP/\d|\[\d{{1,4}}\] RootWebArea|\s{{0,8}}RootWebArea"
     r"|(?:URL|Current (?:URL|page|web page)|Page (?:URL|Title)|Status(?: code)?|STDOUT|STDERR|stdout|stderr"
     r"|Output|OUTPUT|Result|RESULT|Return(?:ed)? value|Response|Returned)[ \t]?:"
     r"|(?:ERGEBNIS|AUSGABE|RÉSULTAT|SORTIE|RESULTADO|SALIDA|SAÍDA|RISULTATO|РЕЗУЛЬТАТ|OUTPUT|RESULT)[ \t]?(?::|\n)"

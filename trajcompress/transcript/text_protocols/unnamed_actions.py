@@ -9,6 +9,7 @@ from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.summary_marks import tells_of_steps
 from trajcompress.transcript.text_protocols.addressing import addresses, common_lead, hands_over
 from trajcompress.transcript.text_protocols.bare_commands import said_in_words, terse_action
+from trajcompress.transcript.text_protocols.delegated import is_person
 from trajcompress.transcript.text_protocols.feedback import is_feedback
 from trajcompress.transcript.text_protocols.moves import find_moves
 from trajcompress.transcript.text_protocols.openings import begin_of, label_of, without_figures
@@ -100,7 +101,8 @@ def _is_borne_out(row: TurnEvidence, acts: Sequence[int]) -> bool:
 def add_moves(row: TurnEvidence) -> bool:
     """Add to a row's actions the commands that have no form at all; whether there are any."""
     answered = row.answered
-    if sum(row.is_chatty(i + 1) for i in answered) > _SELDOM * len(answered):
+    labelled = _of_one_label(row)
+    if sum(row.is_chatty(i + 1) for i in answered if i + 1 not in labelled) > _SELDOM * len(answered):
         return False
     begun = Counter(without_figures(row.turns[i + 1].text) for i in answered)
 
@@ -108,11 +110,20 @@ def add_moves(row: TurnEvidence) -> bool:
         begin = without_figures(row.turns[index].text)
         alike = "0" in begin and begun[begin] >= max(_MANY, len(answered) / 2)
         said = row.prints[index]
-        return said.named or row.is_output(index) or alike or is_feedback(said.begin)
+        return index in labelled or said.named or row.is_output(index) or alike or is_feedback(said.begin)
 
     moves = find_moves(row.turns, answered, prints, row.is_chatty)
     row.acts.update({i: acted for i, acted in moves.items() if i not in row.acts})
     return bool(moves)
+
+
+def _of_one_label(row: TurnEvidence) -> set[int]:
+    """Return the turns that answer in some lines, under a label which most of them have, and which is no person's."""
+    replies = {i + 1: row.turns[i + 1].text for i in row.answered}
+    labels = {index: label_of(text) if text.count("\n") > _SOME else "" for index, text in replies.items()}
+    often = Counter(label for label in labels.values() if label and not is_person(label))
+    least = max(_MANY, _MOSTLY * len(labels))
+    return {index for index, label in labels.items() if often[label] >= least}
 
 
 def add_bare(row: TurnEvidence, *, played: bool) -> None:

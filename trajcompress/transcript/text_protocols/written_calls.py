@@ -26,7 +26,26 @@ _KEYED = late_re(r"[A-Za-z_]\w{0,40}=")
 _NEXT_KEY = late_re(r", ?(?=[A-Za-z_]\w{0,40}=)")
 _PYTHONS = frozenset({"python", "py", "ipython", "python3"})
 
-_NAME_KEYS = ("name", "tool", "tool_name", "action", "function", "command", "action_name", "api")
+_NAME_KEYS = (
+    *("name", "tool", "tool_name", "action", "function", "command", "action_name", "api"),
+    *("action_type", "api_name", "API_name", "function_name"),
+)
+_NESTING_KEYS = (
+    "command",
+    "tool",
+    "action",
+    "function",
+    "tool_call",
+    "function_call",
+    "toolCall",
+    "functionCall",
+    "call",
+)
+"""Under one of these a call stands as an object of its own."""
+_ANSWER_KEYS = ("answer", "final_answer")
+"""Under one of these, beside thoughts alone, the answer stands."""
+_INSTRUCTS = frozenset({"instruction", "completed"})
+"""What a controller tells its executor has both."""
 _NAME_KEYS_ELSEWHERE = frozenset(
     (  # noqa: SIM905 - a literal of strings would fill a screen
         "cmd 动作 操作 行动 工具 命令 行動 アクション コマンド ツール 행동 동작 명령 도구 aktion befehl werkzeug"
@@ -46,6 +65,8 @@ _ARGUMENT_KEYS = (
     "input",
     "kwargs",
     "action_args",
+    "api_params",
+    "API_params",
 )
 
 _LANGUAGES = ("sql", "bash", "shell", "python", "code", "cmd")
@@ -77,7 +98,7 @@ def script_call(language: str, code: str) -> ToolCall:
     language = language.lower()
     code = code.strip("\n")
     if language in _PYTHONS:
-        return _invoked(code) or new_call(language, {"code": code})
+        return invoked(code) or new_call(language, {"code": code})
     if language in {"javascript", "js"}:
         return new_call(language, {"code": code})
     tool = flagged(code)
@@ -93,7 +114,7 @@ def named_calls(body: str) -> tuple[ToolCall, ...]:
     if match := _BRACKETS.match(first):
         if match[2] == "[" and 0 <= match[3].find("]") < match[3].find("["):  # each argument has brackets of its own
             return (new_call(match[1], first[match.start(2) :].strip()),)
-        called = _invoked(first) if match[2] == "(" else None
+        called = invoked(first) if match[2] == "(" else None
         return (called or new_call(match[1], _keyed(json_or_text(match[3].strip()))),)
     return ()
 
@@ -111,7 +132,7 @@ def invocations(text: str) -> tuple[ToolCall, ...]:
     return tuple(call for call in calls if call) if all(calls) else ()
 
 
-def _invoked(code: str) -> ToolCall | None:
+def invoked(code: str) -> ToolCall | None:
     """Read code that is one call with literal arguments, each with its name; None for any other."""
     code = code.strip()
     if len(code) > _CODE_CHARS or not code.endswith(")") or not _INVOKED.match(code):
@@ -204,14 +225,44 @@ def _listed_call(data: Any) -> ToolCall | None:
 
 
 def _json_call(data: dict[str, Any]) -> ToolCall | None:
-    if isinstance(typed := data.get("commands"), list):  # what is typed into a terminal, one after the other
-        keys = [key["keystrokes"] if isinstance(key, dict) and "keystrokes" in key else key for key in typed]
-        written = "\n".join(str(key).rstrip("\n") for key in keys)
-        is_waiting = not written.strip() and typed and isinstance(typed[-1], dict)
-        return new_call("", typed[-1] if is_waiting else {"command": written})
-    inner = data.get("command", data.get("tool", data.get("action", data.get("function"))))
-    if isinstance(inner, dict) and isinstance(inner.get("name"), str):
-        return _json_call(inner)
+    reads = (_typed_call, _nested_call, _answering_call, _instructing_call, _named_call)
+    return next(filter(None, (read(data) for read in reads)), None)
+
+
+def _typed_call(data: dict[str, Any]) -> ToolCall | None:
+    """Read what is typed into a terminal, one after the other."""
+    typed = data.get("commands")
+    if not isinstance(typed, list):
+        return None
+    keys = [key["keystrokes"] if isinstance(key, dict) and "keystrokes" in key else key for key in typed]
+    written = "\n".join(str(key).rstrip("\n") for key in keys)
+    is_waiting = not written.strip() and typed and isinstance(typed[-1], dict)
+    return new_call("", typed[-1] if is_waiting else {"command": written})
+
+
+def _nested_call(data: dict[str, Any]) -> ToolCall | None:
+    """Read a call that stands under a key of its own, whose arguments may stand beside its name."""
+    nested = next((data[key] for key in _NESTING_KEYS if isinstance(data.get(key), dict)), None)
+    if nested is None:
+        return None
+    name, rest = nested.get("name"), {key: value for key, value in nested.items() if key != "name"}
+    own = _typed_call(nested) or _named_call(nested)
+    return own or (new_call(name, rest) if isinstance(name, str) and rest else None)
+
+
+def _answering_call(data: dict[str, Any]) -> ToolCall | None:
+    """Read an answer that stands beside thoughts alone."""
+    key = next((key for key in _ANSWER_KEYS if isinstance(data.get(key), str) and data[key].strip()), None)
+    is_final = key is not None and len(data) > 1 and all(each == key or _is_thought(each) for each in data)
+    return new_call(key, data[key]) if key is not None and is_final else None
+
+
+def _instructing_call(data: dict[str, Any]) -> ToolCall | None:
+    """Read what a controller tells its executor, as OpenRCA's does."""
+    return new_call("instruct", {"instruction": data["instruction"]}) if data.keys() >= _INSTRUCTS else None
+
+
+def _named_call(data: dict[str, Any]) -> ToolCall | None:
     key = next((key for key in _NAME_KEYS if isinstance(data.get(key), str) and data[key].strip()), None)
     if key is None and isinstance(next((data[name] for name in _ARGUMENT_KEYS if name in data), None), dict):
         key = next((key for key, value in data.items() if _is_tool(key, value)), None)  # in another language

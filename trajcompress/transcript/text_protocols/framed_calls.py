@@ -1,0 +1,44 @@
+"""Calls in the frames of a few protocols: in the tag of an answer, under a key, behind an exclamation mark. Pure."""
+
+from __future__ import annotations
+
+from trajcompress.processes.late_patterns import late_re
+from trajcompress.transcript.text_protocols.acted import Acted
+from trajcompress.transcript.text_protocols.written_calls import (
+    invoked,
+    json_calls,
+    json_or_text,
+    new_call,
+)
+
+_ANSWER, _ANSWER_END = "<answer>", "</answer>"  # of agents on a phone, as AutoGLM's
+_LISTED = late_re(r'(?:\A|\n)"actions[^"\n]{0,4}" ?(\[[^\n]{2,20000}\])[ \t]{0,4}(?:\n|\Z)')  # LLaVA-Plus
+_COMMAND = late_re(r"(?:\A|(?<=\s))!([A-Za-z]\w{2,40})(?:\(([^\n]{0,2000})\))?\Z")  # of a bot in a game
+_COMMAND_CHARS = 2_100
+
+
+def framed(text: str) -> Acted | None:
+    """Read a turn that ends with a call in such a frame."""
+    return _in_answer(text) or _under_key(text) or _behind_mark(text)
+
+
+def _in_answer(text: str) -> Acted | None:
+    if not text.endswith(_ANSWER_END) or (start := text.rfind(_ANSWER)) < 0:
+        return None
+    call = invoked(text[start + len(_ANSWER) : -len(_ANSWER_END)])
+    return Acted((call,), "named", start) if call else None
+
+
+def _under_key(text: str) -> Acted | None:
+    listed = _LISTED.search(text) if '"actions' in text else None
+    calls = json_calls(listed[1]) if listed else ()
+    return Acted(calls, "named", listed.start(1)) if listed and calls else None
+
+
+def _behind_mark(text: str) -> Acted | None:
+    start = max(len(text) - _COMMAND_CHARS, 0)
+    command = _COMMAND.search(text, start) if "!" in text[start:] else None
+    if command is None:
+        return None
+    given = json_or_text(f"[{command[2]}]") if command[2] else {}
+    return Acted((new_call(command[1], given),), "shape", command.start(1) - 1)
