@@ -220,3 +220,10 @@ def test_an_entry_of_a_list_in_which_the_end_begins_is_named():
     assert head.startswith("- server_name: office\n  tool_name: read\n")
     assert named == "- server_name: office\n  tool_name: send"
     assert tail.startswith("    field_")
+
+
+def test_what_was_not_even_run_stays_said():
+    refused = "Tool [write_to_file] was not executed because a tool has already been used in this message. Use one."
+    details = f"<environment_details>\n{'# Open Tabs' * 30}\n</environment_details>"
+    text = f"[read_file for 'a.py'] Result:\n{CODE}\n{refused}\n{details}"
+    assert refused in cut_text(text, 700)

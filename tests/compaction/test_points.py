@@ -21,8 +21,9 @@ def test_the_steps_of_a_way_stay_whole_and_points_go_as_far_as_needed(indent: in
             shorter = cut(text, limit)
             assert all(step in shorter for step in STEPS)
             assert "Ring Road" in shorter
-            assert shorter.count(" elided") == 1
-            assert limit - 400 < len(shorter) <= limit + 100
+            assert shorter.count(" elided") == 1 or "\n" not in shorter  # indents go first, if that is enough
+            assert limit - 400 < len(shorter) or " elided" not in shorter
+            assert len(shorter) <= limit + 100
 
 
 def test_lists_with_what_is_to_be_kept_short_ones_tables_and_whole_numbers_stay():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from told import read, result_line
 
+from trajcompress.compaction.text.cut import cut
 from trajcompress.facts.entries import entries, entry_at
 from trajcompress.facts.parts import parts_with
 
@@ -26,6 +27,16 @@ def page(mark: str, newline: str = "\n") -> str:
         for number, (name, does) in enumerate(PEOPLE, 1)
     ]
     return newline.join(["Found 3 people", "", *found])
+
+
+def test_what_one_of_several_files_says_is_told_under_its_name():
+    files = {
+        name: f"{name.title()}\n\n1. Terms\n2. Total\n{total}\n{ABOUT}" for name, total in (("a", 401), ("b", 896))
+    }
+    text = "\n".join(f"==> /srv/{name}.txt <==\n{said}\n" for name, said in files.items())
+    assert [text[start:][:18] for start in entries(text)] == ["==> /srv/a.txt <==", "==> /srv/b.txt <=="]
+    kept = cut(text, 500, {"896": 4.0})
+    assert kept.index("==> /srv/b.txt <==") < kept.index("896")
 
 
 @pytest.mark.parametrize("newline", ["\n", "\\n"])

@@ -24,6 +24,13 @@ LISTED = '"thoughts🤔" I look.\n"actions🚀" [{"API_name": "sam", "API_params
         ('Birch it is. !collectBlocks("birch_log", 3)', "collectBlocks", None),
         ("Let me see. !inventory", "inventory", None),
         ('{"thought": "a", "action": {"tool": "get", "args": {"id": 7}}}', "get", ("id", 7)),
+        ('# Element: the \'My Orders\' link\ndo(action="Click", element="12")', "do", ("element", "12")),
+        ('I go.<|action_start|><|plugin|>\n{"name": "find", "arguments": {"n": 1}}<|action_end|>', "find", ("n", 1)),
+        ("[Tide Table(port='Brest'), berth.check(length_m=9.6)]", "Tide Table", ("port", "Brest")),
+        ('I list.\n[{"type": "function", "function": {"name": "ls", "arguments": "{\\"a\\": 1}"}}]', "ls", ("a", 1)),
+        ("<reason>I look.</reason>\n<text_search>Lindesnes</text_search>", "text_search", None),
+        ("There is no risk in a card. Action: 1", "", None),
+        ("The only exit is east. command: go east", "", None),
         ('{"tool_call": {"name": "get", "arguments": {"id": 7}}}', "get", ("id", 7)),
         (
             '{"thought": "a", "action": {"name": "kubectl", "command": "kubectl get po"}}',
@@ -39,7 +46,7 @@ LISTED = '"thoughts🤔" I look.\n"actions🚀" [{"API_name": "sam", "API_params
     ],
 )
 def test_it_is_read_as_a_call(text, name, given):
-    (called,) = find_actions(text).calls
+    called = find_actions(text).calls[0]
     assert called.name == name
     if given:
         assert json.loads(called.arguments)[given[0]] == given[1]

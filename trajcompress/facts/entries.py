@@ -13,9 +13,9 @@ _REMEMBERED = 32
 _READ_CHARS = 200_000
 _LINE, _ESCAPED_LINE = r"\n", r"\\n(?<!\\\\n)"  # each is found at once, both in one pattern are not
 _ENTRY = (
-    r"[ \t]{0,8}+(?=[*#\d\[\-TtNnPQSRDFIi])(?P<line>(?:\*\*|#{1,6} )?"
+    r"[ \t]{0,8}+(?=[*#=\d\[\-TtNnPQSRDFIi])(?P<line>(?:\*\*|#{1,6} )?"
     r"(?:(?P<number>\d{1,4})(?P<sign>[.)]) |\[(?P<bracket>\d{1,4})\]:? ?"
-    r"|(?P<item>- \w{1,40}): ?"
+    r"|(?P<item>- \w{1,40}): ?|(?P<file>==>) "
     r"|(?P<key>Title|TITLE|title|Name|name|Paper|Question|Subject|Result|Document|File|ID|id) ?\d{0,4}(?:\*\*)?: ?)"
     r"(?=[^\s\\]))"
 )
@@ -29,6 +29,7 @@ _HIT_LINE = (
 )
 _HIT_LINES = late_re(_LINE + _HIT_LINE), late_re(rf"(?:{_LINE}|{_ESCAPED_LINE}){_HIT_LINE}")
 _HIT_HINTS = ("| http", " › ")
+_FILE = "==>"  # before the name of each of several files, as head and tail write it
 _LEAST_ENTRIES = 2
 
 
@@ -59,10 +60,12 @@ def _entries(text: str) -> Sequence[int]:
     is_escaped, lines = "\\n" in text, f"\n{text}"  # a line break before each
     for entry in _found(lines, is_escaped=is_escaped):
         start = entry.start("line") - 1
-        if key := entry["key"] or entry["item"]:
+        if key := entry["key"] or entry["item"] or entry["file"]:
             keys.setdefault(key, []).append(start)
         else:
             numbers.setdefault(entry["sign"] or "[", []).append((int(entry["number"] or entry["bracket"]), start))
+    if len(files := keys.get(_FILE, [])) >= _LEAST_ENTRIES:  # whatever stands in them
+        return files
     for found in numbers.values():
         starts = _in_sequence(found)
         if len(starts) >= _LEAST_ENTRIES:

@@ -7,40 +7,28 @@ numbers and white space included.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 from types import MappingProxyType
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from trajcompress import json_values
 from trajcompress.compaction.text.descriptions import without_descriptions
 from trajcompress.compaction.text.diffs import without_new_files
+from trajcompress.compaction.text.json_tree import Node, tree
 from trajcompress.compaction.text.middle import LEAST_CHARS, MARK_CHARS, cut_text, number
 from trajcompress.compaction.text.points import without_points
+from trajcompress.compaction.text.thinning import without_furniture
 from trajcompress.facts.parts import LEAST, Wanted
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.redact import Clean, without_secrets
 
 _ITEMS_MARK = late_re(r'"… ([\d,]{1,15}) items? elided …"|"\\u2026 ([\d,]{1,15}) items? elided \\u2026"')
 _SURROGATE = late_re("[\ud800-\udfff]")
-_TOKEN = late_re(r'"(?:[^"\\]++|\\.)*+"|[\[\]{}]|[^\s\[\]{}:,"]++', re.DOTALL)
 _BESIDE_CHARS = 200
 _BEGINS = late_re(r"\s*+(?:[^\n\[{]{0,160}[:：\n]\s{0,4})?(?=[\[{])")
 _DEPTH = 40  # what lies deeper is left as it is
-
-
-class _Node(Struct):
-    """A value in JSON text: where it stands, and what it holds (in an object keys and values in turn)."""
-
-    start: int
-    end: int
-    inner: list[_Node] = field(default_factory=list)
-
-    @property
-    def size(self) -> int:
-        return self.end - self.start
 
 
 class _Keep(Struct, frozen=True):
@@ -53,9 +41,9 @@ class _Keep(Struct, frozen=True):
 def cut(text: str, limit: int, keep: Wanted = MappingProxyType({}), clean: Clean = without_secrets) -> str:
     """Cut a text to about ``limit`` characters: JSON within its values, any other text in its middle.
 
-    JSON is left longer where nothing in it can be cut; of its arrays the items that hold what is to be kept stay as
-    long as there is room. A few words may stand before and behind it. The text never gets longer. No half is kept of
-    a secret, which ``clean`` takes out of a text.
+    JSON loses what its records have beside what they tell, then items of its arrays, but for those that hold what is
+    to be kept, as long as there is room; it is left longer where nothing in it can be cut. A few words may stand
+    before and behind it. The text never gets longer. No half is kept of a secret, which ``clean`` takes out.
     """
     if len(text) <= max(limit, LEAST_CHARS):
         return text
@@ -66,12 +54,12 @@ def cut(text: str, limit: int, keep: Wanted = MappingProxyType({}), clean: Clean
             shorter = without(shorter, limit, keep)
         return cut_text(shorter, limit, keep, clean) if len(shorter) > limit else shorter
     held = text[place]
-    root = _tree(held)
-    inner = _fit(held, root, limit - (len(text) - root.size), _Keep(keep, clean), 0)
-    if len(inner) >= root.size:
-        return text
-    start = place.start + root.start
-    return text[:start] + inner + text[start + root.size :]
+    thinned = without_furniture(held, keep)
+    root = tree(thinned)
+    around = len(text) - len(held.strip())
+    inner = _fit(thinned, root, limit - around, _Keep(keep, clean), 0)
+    shorter = text[: place.start] + thinned[: root.start] + inner + thinned[root.end :] + text[place.stop :]
+    return shorter if len(shorter) < len(text) else text
 
 
 @lru_cache(maxsize=32)  # a text is cut again and again, until its row fits
@@ -95,22 +83,7 @@ def write_string(value: str, like: str) -> str:
     return json.dumps(value, ensure_ascii=escaped)
 
 
-def _tree(text: str) -> _Node:
-    """Read the tree of values in JSON text that is known to parse."""
-    root = _Node(0, 0)
-    path = [root]
-    for token in _TOKEN.finditer(text):
-        if token[0] in "]}":
-            path.pop().end = token.end()
-            continue
-        node = _Node(token.start(), token.end())
-        path[-1].inner.append(node)
-        if token[0] in "[{":
-            path.append(node)
-    return root.inner[0]
-
-
-def _fit(text: str, node: _Node, limit: int, keep: _Keep, depth: int) -> str:
+def _fit(text: str, node: Node, limit: int, keep: _Keep, depth: int) -> str:
     whole = text[node.start : node.end]
     limit = max(limit, LEAST_CHARS)
     if node.size <= limit or depth > _DEPTH:
@@ -132,7 +105,7 @@ def _fit_string(literal: str, limit: int, keep: _Keep) -> str:
     return write_string(cut(value, limit * len(value) // len(literal), keep.wanted, keep.clean), literal)
 
 
-def _fit_array(text: str, node: _Node, limit: int, keep: _Keep, depth: int) -> str:
+def _fit_array(text: str, node: Node, limit: int, keep: _Keep, depth: int) -> str:
     """Keep items that fit whole: those that hold what is to be kept, then from both ends; count the others.
 
     Where none fits, the first and the last one are cut.
@@ -186,7 +159,7 @@ def _items(item: str) -> int:
     return number(mark[1] or mark[2]) if mark else 1
 
 
-def _fit_object(text: str, node: _Node, limit: int, keep: _Keep, depth: int) -> str:
+def _fit_object(text: str, node: Node, limit: int, keep: _Keep, depth: int) -> str:
     """Keep every key, and share the room evenly: short values are whole and leave theirs to the long ones."""
     values = node.inner[1::2]
     room = limit - (node.size - sum(value.size for value in values))

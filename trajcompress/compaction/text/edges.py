@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from trajcompress.facts.parts import Part
-from trajcompress.processes.late_patterns import late_re
+from trajcompress.processes.late_patterns import last_match, late_re
 from trajcompress.transcript.line_numbers import NUMBER
 
 _SEEK_CHARS = 240  # that are given up at most for an end that is whole
@@ -33,6 +33,7 @@ _DIFF, _DIFF_CHARS = "\ndiff --git ", 20_000
 _IN_DIFF = frozenset("+-@")
 _BLANKS = "\n\n", "\n\r\n"
 _RULE = late_re(r"\r?\n[-=~_*]{3,}\r?\n")
+_SECTION = late_re(r"\n==> [^\n]{1,200} <==(?=\n)")
 _HEADINGS = "diff --git ", "#", "=", "Traceback ("
 
 
@@ -105,6 +106,16 @@ def heading(text: str, at: int) -> Part | None:
         if start:
             return _line(text, start, at)
     lowest = max(at - _HEADED_CHARS, 0)
+    return _of_paragraph(text, at, lowest) or _of_section(text, at, lowest)
+
+
+def _of_section(text: str, at: int, lowest: int) -> Part | None:
+    """Return the line that names the file whose text goes on there, as ``head`` and ``tail`` write it."""
+    section = last_match(_SECTION, text, lowest, at) if "\n==> " in text else None
+    return Part(section.start() + 1, section.end()) if section else None
+
+
+def _of_paragraph(text: str, at: int, lowest: int) -> Part | None:
     start = max(text.rfind(blank, lowest, at) + len(blank) for blank in _BLANKS)
     found = _line(text, start, at) if start > lowest else None
     if found is None or found.end - found.start > _HEADING_CHARS:

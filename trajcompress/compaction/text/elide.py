@@ -30,7 +30,8 @@ REQUEST_CHARS = 1_000
 
 _MOST_USEFUL = 3_000  # characters that are spared of a result, as later turns use them
 _MOST_OF_EXAMPLE = 0.5
-_TRIES = 4  # tokens are not spread evenly over a text, so the first cut may free too little
+_TRIES = 4  # tokens are not spread evenly over a text, so the first cut may free too little, or far too much
+_SLACK = 200  # tokens
 
 
 def elide_results(
@@ -163,15 +164,24 @@ class _Elider:
         if self.excess <= 0 or len(text) <= least:
             return text
         tokens = self._count(text)
-        limit = len(text)
+        limit = most = len(text)
         freed, shorter = 0, text
         for _try in range(_TRIES):
             missing = self.excess - freed
-            if missing <= 0 or limit == least:
+            if (0 >= missing > -_SLACK) or limit == least:
                 break
-            limit = max(least, min(limit - 1, limit - missing * len(text) // max(tokens, 1), len(text) - LEAST_CUT))
-            shorter = cut(text, limit, self.keep, self._clean)
-            freed = tokens - self._count(shorter)
+            if missing > 0:
+                most = limit
+                limit = max(
+                    least, min(limit - 1, limit - missing * len(text) // max(tokens, 1), len(text) - LEAST_CUT)
+                )
+            elif (limit := limit - missing * len(text) // max(tokens, 1)) >= most:  # where less would be enough
+                break
+            cut_so = cut(text, limit, self.keep, self._clean)
+            frees = tokens - self._count(cut_so)
+            if missing <= 0 and frees < self.excess:
+                break
+            freed, shorter = frees, cut_so
         if freed <= 0:
             return text
         self.excess -= freed

@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import islice, pairwise
 from types import MappingProxyType
 
 from trajcompress.compaction.text.edges import around, before, behind, heading, opening, whole_line
@@ -38,6 +38,7 @@ _SECRET_CHARS = 120
 _TALLIED_CHARS = 20_000  # of a longer text most is no report of tests
 
 _RAISED, _RAISED_CHARS = late_re(r"\n(\S[^\n]*)"), 160  # behind frames, which are indented
+_REFUSED, _MOST_REFUSED = late_re(r"\n(Tool \[\w{1,40}\] was not executed because [^\n]{1,200})"), 3  # as Cline says
 _MARK = late_re(r"\n\[… ([\d,]{1,15}) characters elided(?:, with [^\n]*)? …\]\n")
 _MARK_END = " …]\n"
 
@@ -58,8 +59,9 @@ def cut_text(text: str, limit: int, keep: Wanted = MappingProxyType({}), clean: 
         return text
     room = limit - MARK_CHARS
     kept = _kept(text, keep, room, clean)
-    if (raised := _raised(text, clean)) and not any(part.start <= raised.start < part.end for part in kept):
-        kept = sorted([*kept, raised])
+    for failed in _failing(text, clean):
+        if not any(part.start <= failed.start < part.end for part in kept):
+            kept = sorted([*kept, failed])
     room = max(room - sum(map(_cost, kept)), 2 * _LEAST_END)
     first = opening(text) if kept else 0
     shorter = ""
@@ -125,12 +127,14 @@ def _telling(text: str, keep: Wanted, room: int) -> list[Part]:
     return [*wanted, *changes(text, left, 3 * MARK_CHARS, LEAST_CUT)]  # each under its file
 
 
-def _raised(text: str, clean: Clean) -> Part | None:
-    """Return how the line begins that says what was raised last."""
+def _failing(text: str, clean: Clean) -> Sequence[Part]:
+    """Return the lines that say what was not even run, and how the line begins that says what was raised last."""
     at = text.rfind(TRACEBACK)
     raised = _RAISED.search(text, at) if at >= 0 else None
-    part = Part(raised.start(1), min(raised.end(1), raised.start(1) + _RAISED_CHARS)) if raised else None
-    return None if part is None or _near_secrets(text, [part], clean) else part
+    found = [*islice(_REFUSED.finditer(text), _MOST_REFUSED), *([raised] if raised else [])]
+    parts = [Part(line.start(1), min(line.end(1), line.start(1) + _RAISED_CHARS)) for line in found]
+    near = _near_secrets(text, parts, clean) if parts else set()
+    return [part for part in parts if part not in near]
 
 
 def _cost(part: Part) -> int:

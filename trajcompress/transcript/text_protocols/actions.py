@@ -46,7 +46,7 @@ EDIT = "edit"
 
 _EXECUTED = late_re(
     r"<([Ee]xecute(?:_\w{1,30})?|Code|Python|Action|bash|shell|cmd|command|python|ipython|sql|run|action|act"
-    r"|search|code|interpreter|tool"
+    r"|(?:text_|image_|web_)?search|code|interpreter|tool"
     r"|browse)>"
     r"(.*?)(?:</\1>|\Z)",
     re.DOTALL,
@@ -72,8 +72,24 @@ _LABELLED = late_re(
     r"|ДЕЙСТВИЕ|Действие|КОМАНДА|Команда|命令|指令|コマンド|명령)[ \t]?\**[ \t]?[:：][ \t*]{0,8}",
     re.MULTILINE,
 )
+_LAST_LABELLED = late_re(r"(?<=[.!?] )(?:Action|[Cc]ommand): ([^\n]{1,200})\Z")  # behind a sentence
 _LABEL_HINTS = (
-    *("ction", "CTION", "Act", "COMMAND", "CMD", "Tool", "TOOL", "：", "행", "アク", "AKTION", "Aktion", "BEFEHL"),
+    *(
+        "ction",
+        "CTION",
+        "Act",
+        "COMMAND",
+        "ommand: ",
+        "CMD",
+        "Tool",
+        "TOOL",
+        "：",
+        "행",
+        "アク",
+        "AKTION",
+        "Aktion",
+        "BEFEHL",
+    ),
     *("KOMMANDO", "ACCIÓN", "Acción", "COMANDO", "AZIONE", "Azione", "AÇÃO", "Ação", "ЕЙСТВИЕ", "ействие"),
     *("КОМАНДА", "Команда", "命令", "指令", "コマ", "명령"),
 )
@@ -165,6 +181,8 @@ def _labelled(text: str) -> Acted | None:
     if not holds_any(text, _LABEL_HINTS):
         return None
     labels = list(_LABELLED.finditer(text))
+    if not labels and (last := _LAST_LABELLED.search(text)):
+        return Acted((new_call("", last[1]),), "named", last.start())
     if not labels:
         return None
     imagined = _NEXT_LABEL.search(text, labels[0].end())
@@ -203,7 +221,7 @@ def _as_json(text: str) -> Acted | None:
             return None
         body, start = fence.code, fence.start
     elif text[0] not in "{[":
-        start = text.find("\n{") + 1
+        start = (text.find("\n{") if text.endswith("}") else text.find("\n[{")) + 1
         if not start:
             return None
         body = text[start:]

@@ -8,7 +8,7 @@ from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.text_protocols.observation_parts import BEGIN_CHARS
 
 _FEEDBACK = late_re(  # of small letters, as case that does not matter takes three times as long
-    r"(?:your query or result is same\b|\bexecutor failed to complete\b"
+    r"(?:your query or result is same\b|\bexecutor failed to complete\b|\A\s{0,8}unknown tool '"
     r"|your (?:last |previous )?(?:output|response|command|action|message|proposed|edit|input|code|plan|move|guess"
     r"|choice|selection)\b.{0,80}\b"
     r"(?:not|error|invalid|fail\w*|empty|could|introduced|incorrect)|invalid (?:action|format|command|response|json)"

@@ -1,4 +1,4 @@
-"""Calls in the frames of a few protocols: in the tag of an answer, under a key, behind an exclamation mark. Pure."""
+"""Calls in the frames of a few protocols: an answer's tag, a key, comments above, an exclamation mark. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _COMMAND_CHARS = 2_100
 
 def framed(text: str) -> Acted | None:
     """Read a turn that ends with a call in such a frame."""
-    return _in_answer(text) or _under_key(text) or _behind_mark(text)
+    return _in_answer(text) or _under_key(text) or _behind_mark(text) or _under_comments(text)
 
 
 def _in_answer(text: str) -> Acted | None:
@@ -42,3 +42,13 @@ def _behind_mark(text: str) -> Acted | None:
         return None
     given = json_or_text(f"[{command[2]}]") if command[2] else {}
     return Acted((new_call(command[1], given),), "shape", command.start(1) - 1)
+
+
+def _under_comments(text: str) -> Acted | None:
+    """Read a call that stands below nothing but comments, which say what it is done to."""
+    start = text.rfind("\n") + 1
+    comments = text[:start].strip().split("\n")
+    if not start or not all(line.startswith("# ") for line in comments):
+        return None
+    call = invoked(text[start:])
+    return Acted((call,), "named", start) if call else None

@@ -33,7 +33,7 @@ _CERTAIN_BEGIN = late_re(
     r"|EXECUTION RESULT of \[|Execution (?:output|result|log)s?\b[^\n]{0,60}:|\[?(?:Execution|Tool|Function"
     r"|Command) (?:result|output|response)\b[^\n]{0,60}[:\]]"
     r"|exit ?code: -?\d{1,3} \((?:execution )?\w{2,12}\)|TOOL (?:RESPONSE|RESULT|OUTPUT)\b|(?:Tool|Function"
-    r"|Command) [\w.-]{1,60} returned"
+    r"|Command) [\w .-]{1,60} returned"
     r"|Command [\w.-]{1,60} returned|Response from (?:the )?(?:tool|function|environment)|The output of the OS"
     r"|The result of executing that"
     r"|\[[\w-]{2,40}(?: for [^\]\n]{0,300})?\] Result:|\[File: [^\n]{1,300} \(\d{1,7} lines total\)\]"
@@ -50,6 +50,10 @@ _CERTAIN_BEGIN = late_re(
     r"|\[Tool(?: \(Error\))?\](?:\n|\Z)"
     r"|Run \d{1,4} completed\. Here are the results:|Run (?:failed with the following error|timed out after \d)"
     r"|Executing the [\w ]{1,40} code above has the following error:|We trained a \w{1,20} policy using the provided "
+    r"|Your previous answer (?:failed to compile\. Here is the error|compiled successfully but"
+    r"|was correct but can be made)"
+    r"|Observed output of cmd `|## Return of functions\.|\*\* (?:XML|Screen Info) \*\*\s|Round \d{1,3}\n\n<html"
+    r"|\[(?:Text|Image|Web) Search Results\] |Searched results: <information>"
     r"|[\w-]{1,40} model outputs: [\[{]|This answer got \w{1,20} verification error:"
     r"|The last command <command>|I committed the changes with git hash [0-9a-f]{7}|Environment:"
     r"|-{6,} ?(?!(?:user|human|User|Human)\b)[\w .()>-]{1,60}? ?-{6,}\n|The executed result for \w"
@@ -139,7 +143,7 @@ _NARRATED = late_re(  # of a game: what you did, and nothing that is asked of yo
 )
 _OBJECT = late_re(r"[\[{]\s{0,8}[\"'{\[]")
 _NOBODY_WRITES = ("<", "`", "[GAME", "[Player", "---")
-_SPEAKS = late_re(rf"\s{{0,8}}{SAYS}")
+_SPEAKS = late_re(rf"\s{{0,8}}(?:{SAYS}|(?:用户|使用者|ユーザー|사용자|Пользователь)[:：])")
 _QUESTION_CHARS = 100
 _NAG_CHARS = 200
 _NAG_HINTS = (

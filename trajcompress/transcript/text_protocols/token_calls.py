@@ -1,6 +1,7 @@
 """Calls that stand between a model's own special tokens or tags, as raw outputs of models hold them. Pure.
 
-Tokens are those of the chat templates of Llama 3 and 4, Mistral, DeepSeek, Kimi, Granite, Phi, Command R7B, gpt-oss.
+Tokens are those of the chat templates of Llama 3 and 4, Mistral, DeepSeek, Kimi, Granite, Phi, InternLM, Command R7B,
+gpt-oss.
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ _NAMED = late_re(  # a name, and its arguments behind a token of their own
     re.DOTALL,
 )
 _LISTED = late_re(
-    r"(?:<\|python_(?:tag|start)\|>|\[TOOL_CALLS\]|<\|tool_calls?\|>|<\|START_ACTION\|>)(.*?)"
-    r"(?:<\|python_end\|>|<\|/?tool_calls?\|>|<\|END_ACTION\|>|\Z)",
+    r"(?:<\|python_(?:tag|start)\|>|\[TOOL_CALLS\]|<\|tool_calls?\|>|<\|START_ACTION\|>"
+    r"|<\|action_start\|>(?:<\|\w{1,20}\|>)?)(.*?)"
+    r"(?:<\|python_end\|>|<\|/?tool_calls?\|>|<\|END_ACTION\|>|<\|action_end\|>|\Z)",
     re.DOTALL,
 )
 _BEGUN = late_re(  # of search agents

@@ -10,6 +10,8 @@ import json
 import re
 from typing import Any
 
+from msgspec.structs import replace
+
 from trajcompress.json_values import parse_json
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.text_protocols.command_lines import flagged
@@ -19,6 +21,7 @@ _JSON_CHARS = 200_000
 _BRACKETS = late_re(r"([A-Za-z_][\w.-]{0,80})\s?([\[(])(.*)[\])]\s{0,4}\Z", re.DOTALL)
 _INVOKED = late_re(r"[A-Za-z_]\w{0,80}\(")
 _DOTTED = late_re(r"[A-Za-z_][\w.]{0,80}\(")
+_SPACED, _NO_WORD = late_re(r"(?:\A\[|\), )([A-Za-z][\w ./-]{1,80})\("), late_re(r"\W")
 _CODE_CHARS = 40_000
 _ESCAPE = late_re(r"\\(.)", re.DOTALL)
 _ESCAPES = frozenset("\\'\"abfnrtv\n01234567xuUN")
@@ -122,14 +125,23 @@ def named_calls(body: str) -> tuple[ToolCall, ...]:
 def invocations(text: str) -> tuple[ToolCall, ...]:
     """Read a Python list of calls, as Llama writes them; nothing where any of it is no call of literals by name."""
     text = text.strip()
-    if text[:1] != "[" or not text.endswith(")]") or len(text) > _CODE_CHARS or not _DOTTED.match(text[1:].lstrip()):
+    if text[:1] != "[" or not text.endswith(")]") or len(text) > _CODE_CHARS:
         return ()
+    names: dict[str, str] = {}  # with spaces, as ToolACE has them
+
+    def joined(called: re.Match[str]) -> str:
+        name = _NO_WORD.sub("_", called[1])
+        names[name] = called[1]
+        return f"{called[0][: called.start(1) - called.start()]}{name}("
+
+    if not _DOTTED.match(text[1:].lstrip()):
+        text = _SPACED.sub(joined, text)
     try:
         listed = ast.parse(_ESCAPE.sub(_as_python_reads, text), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return ()
     calls = [_called(each, dotted=True) for each in listed.elts] if isinstance(listed, ast.List) else []
-    return tuple(call for call in calls if call) if all(calls) else ()
+    return tuple(replace(call, name=names.get(call.name, call.name)) for call in calls if call) if all(calls) else ()
 
 
 def invoked(code: str) -> ToolCall | None:
