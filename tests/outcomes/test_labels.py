@@ -7,6 +7,7 @@ import json
 import pytest
 
 from trajcompress.outcomes.action.actions import describe
+from trajcompress.outcomes.action.commands import cut_command
 from trajcompress.outcomes.action.labels import cut_label, named
 from trajcompress.outcomes.action.quotes import closed
 from trajcompress.outcomes.action.usual import usual_arguments
@@ -81,6 +82,20 @@ def test_a_command_that_is_longer_than_what_is_read_ends_in_a_whole_word():
     target = describe("bash", asked).target
     assert target.endswith(" …")
     assert target.removesuffix(" …").split()[-1] in asked.split()
+
+
+def test_code_is_called_by_what_it_does_before_what_it_names():
+    named = 'token = "tk_0123456789abcdef0123456789"\nlimit = 20\n'
+    code = f"{named}for page in range(3):\n    print(shop.find(token, limit, page))"
+    assert (
+        describe("python", {"code": code}).target
+        == "for page in range(3): print(shop.find(token, limit, page)) (+2 lines)"
+    )
+    assert describe("python", {"code": "a = 1\nb = 2\nprint(a + b)"}).target == "a = 1; b = 2; print(a + b)"
+
+
+def test_a_program_on_one_file_is_called_by_its_name_where_there_is_little_room():
+    assert cut_command("cat /srv/shop/deep/down/STDOUT", 20) == "cat …/STDOUT"
 
 
 def test_no_end_of_a_quote_stands_without_its_beginning():

@@ -30,6 +30,9 @@ def told(status):
     return json.dumps({"status": status, "message": message, "feedback": SAID})
 
 
+TAGGED = f"<feedback>\n{SAID}\n</feedback>"
+
+
 def after(text, name="edit_file"):
     return (
         call(1, name, path="a.py"),
@@ -44,6 +47,10 @@ def after(text, name="edit_file"):
         (REJECTED + SAID + NOTE, "rejected by the user"),
         (DENIED, "denied by the user"),
         (told("denied"), "denied by the user"),
+        (
+            f"[attempt_completion] Result:\nThe user has provided feedback on the results.\n{TAGGED}",
+            "feedback of the user",
+        ),
         (told("approved"), "approved by the user"),
         (f"{told('approved')}\n\nThe file a.py was saved.", "The file a.py was saved."),
     ],

@@ -13,7 +13,9 @@ from msgspec.structs import replace
 from trajcompress.facts import facts_in
 from trajcompress.facts.parts import Wanted
 from trajcompress.facts.reading import readable
+from trajcompress.facts.taken import STRONG
 from trajcompress.outcomes.action.actions import Action
+from trajcompress.outcomes.action.shell import installed
 from trajcompress.outcomes.asked import Asked
 from trajcompress.outcomes.commands_apart import parts_of
 from trajcompress.outcomes.compact import parse, parse_cut
@@ -174,7 +176,12 @@ class Reading:
     def _asked(self) -> Asked:
         """What is to be told; of a screen on which a program ran, as of what that printed."""
         action = self.asked.action
-        if action is None or self._screen is None or not self._screen.runs:
+        if action is None:
+            return self.asked
+        if packages := installed(action.target):  # and not those that came with them
+            named = {**dict.fromkeys(packages, STRONG), **{f"{name}==": 2 * STRONG for name in packages}}
+            return replace(self.asked, later={**self.asked.later, **named})
+        if self._screen is None or not self._screen.runs:
             return self.asked
         return replace(self.asked, action=replace(action, kind="run"))
 

@@ -48,6 +48,8 @@ SHELLS = frozenset(
 )
 """Tools whose command says all."""
 
+_MORE_LINES = " line)", " lines)"
+_NAMES = late_re(r"[A-Za-z_]\w{0,60} ?= ?(?:[rbfu]?\"[^\"\n]*\"|[rbfu]?'[^'\n]*'|-?\d[\d._]*|True|False|None)\s*")
 _TEXT_KEYS = ("command", "cmd", "code", "script")
 _WAIT_KEYS = ("duration", "seconds", "timeout", "wait")
 _BULK_KEYS = frozenset((*EDIT_KEYS, *PATH_KEYS, *SPAN_KEYS))
@@ -220,8 +222,12 @@ def _script(text: str, apart: Collection[str]) -> Action:
     called = called_in(text)
     if called is None and "\n" not in text:
         return command(text)
-    told = told_lines(body.splitlines(), GIST_CHARS)
-    if called and (len(told) > _ROOMY_CHARS or told.endswith((" line)", " lines)"))):
+    lines = body.splitlines()
+    told = told_lines(lines, GIST_CHARS)
+    if told.endswith(_MORE_LINES):  # what names a value for the rest tells least
+        lines.sort(key=lambda line: _NAMES.fullmatch(line) is not None)
+        told = told_lines(lines, GIST_CHARS)
+    if called and (len(told) > _ROOMY_CHARS or told.endswith(_MORE_LINES)):
         told = told_call(called, GIST_CHARS, apart)
     written = written_by(text)
     return Action("", told, "run", files_in(body), changes=written.files, said_when_done=written.said)

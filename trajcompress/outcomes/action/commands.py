@@ -115,6 +115,8 @@ def _cut_one(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     last = text.rfind(" ") + 1
+    if limit < _LEAST_WITH_END and (short := _on_one_file(text, last)) and len(short) <= limit:
+        return short
     is_short_path = limit < _LEAST_WITH_END and _PATH.match(text, last) is not None
     begins = _begin(text, int(limit * (_LAST_SHARE if is_short_path else _FIRST_SHARE)))
     head = closed(begins)
@@ -135,6 +137,13 @@ def _cut_one(text: str, limit: int) -> str:
     if not any(map(str.isalnum, tail)):
         return closed(_begin(text, limit - 1))
     return f"{head}{tail}" if _meet(text, begins, start) else f"{head} {OPEN}{tail}"
+
+
+def _on_one_file(text: str, last: int) -> str:
+    """Write a program that is given one path with the name of the file alone; nothing of any other command."""
+    program, path = text[: max(last - 1, 0)], text[last:]
+    name = path[path.rfind("/") + 1 :]
+    return f"{program} {OPEN}/{name}" if program.isalnum() and "/" in path and name else ""
 
 
 def _begin(text: str, limit: int) -> str:

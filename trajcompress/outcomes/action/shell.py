@@ -29,6 +29,11 @@ _SHELL_WRITES = late_re(
     rf"|(?:sed -i\S*(?: '')?(?: -[^\se]\S*)*(?:{_SED_SCRIPT}|(?: -e{_SED_SCRIPT}){{1,9}})"
     r"|tee(?: -a)?|touch|rm(?: -\S+)?)((?: [\w./~+-]{1,200}){1,20}))(?=\s|$|;|&|\|)"
 )
+INSTALLS = late_re(
+    r"(?:^|[\s;/&|])(?:pip3?|conda|mamba|apt|apt-get|dnf|yum|apk|brew|npm|yarn|pnpm|gem|poetry|uv|cargo|go)"
+    r"(?: -\S{1,40})? (?:install|add|get|sync|ci)\b"
+)
+_ENDS, _PACKAGE, _MOST_PACKAGES = late_re(r"[;&|\n]"), late_re(r"@?[A-Za-z][\w./-]{1,80}"), 20
 _MOVES = ("mv ", "move ", "Move-Item ", "ren ", "rename ")
 _PATH = r"(?:\"([^\"\n]{1,300})\"|'([^'\n]{1,300})'|([^\s\"';&|<>-][^\s\"';&|<>]{0,300}))"
 _MOVED = late_re(
@@ -46,6 +51,18 @@ def moved(text: str) -> tuple[tuple[str, str], ...]:
     found = _MOVED.findall(text) if holds_any(text, _MOVES) else []
     pairs = (("".join(groups[:3]), "".join(groups[3:])) for groups in found)
     return tuple((plain_path(old), _in_folder(plain_path(old), plain_path(new))) for old, new in pairs)
+
+
+def installed(command: str) -> tuple[str, ...]:
+    r"""Return the packages that a command is to install, without versions and extras.
+
+    >>> installed("cd app && uv add 'chainlit[all]>=2' httpx -q; ls")
+    ('chainlit', 'httpx')
+    """
+    found = INSTALLS.search(command)
+    given = _ENDS.split(command[found.end() :], 1)[0].split() if found else []
+    names = (_PACKAGE.match(word.strip("'\"")) for word in given[:_MOST_PACKAGES] if not word.startswith("-"))
+    return tuple(name[0] for name in names if name)
 
 
 def plain_path(path: str) -> str:

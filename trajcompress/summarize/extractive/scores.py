@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from trajcompress.outcomes.action.shell import INSTALLS
 from trajcompress.outcomes.outcome import Outcome
 from trajcompress.outcomes.refusals import is_refused
 from trajcompress.outcomes.steps import Step
@@ -22,10 +23,6 @@ _QUOTED = 2.0  # for each point of what is quoted
 _LEAST_FAILED, _LEAST_REFUSED = 7.0, 10.0  # of what did not so again
 _REPEATED = -2.0  # what the same call said again later
 
-_INSTALLS = late_re(
-    r"(?:^|[\s/;&|])(?:pip3?|conda|mamba|apt|apt-get|dnf|yum|apk|brew|npm|yarn|pnpm|gem|poetry|uv|cargo|go)"
-    r"(?: -\S{1,40})? (?:install|add|get|sync|ci)\b"
-)
 _CREATES = late_re(r"\b(?:create|write|touch|tee|mkdir)|>", re.IGNORECASE)
 _REMOVES = late_re(r"(?:git )?rm\b")
 
@@ -109,7 +106,7 @@ def _turned(told: Sequence[Told]) -> dict[int, float]:
         action, outcome = each.step.action, each.outcome
         if action is None or outcome is None:
             continue
-        if action.kind in {"run", "change"} and _INSTALLS.search(action.target):
+        if action.kind in {"run", "change"} and INSTALLS.search(action.target):
             found[place] = _TURNED
         elif action.kind == "run":
             how = outcome.said if outcome.failed else ""

@@ -45,6 +45,7 @@ _RUNS_ON = late_re(HEADER + r"Command (?:is still running|executed|completed)\b"
 _RUNS_ON_SAID = "The user provided the following feedback:\n<feedback>"
 _ASKS = frozenset({"ask_followup_question", "attempt_completion"})
 _CLAUSE = late_re(HEADER + r"The user (?P<did>denied|approved|rejected) this operation\b")
+_FED_BACK = late_re(HEADER + r"The user (?:has )?provided (?:the following )?feedback\b")
 _APPROVED = "approved"
 
 
@@ -89,8 +90,9 @@ def verdict_of(text: str) -> str:
         return "rejected by the user"
     if decided := _CLAUSE.match(begin):
         return f"{decided['did']} by the user"
-    decided = _OBJECT.match(begin)
-    return f"{decided['status']} by the user" if decided else ""
+    if decided := _OBJECT.match(begin):
+        return f"{decided['status']} by the user"
+    return "feedback of the user" if _FED_BACK.match(begin) else ""
 
 
 def without_heard(text: str, told: Heard) -> str:
