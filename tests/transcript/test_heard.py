@@ -7,11 +7,11 @@ import time
 
 import pytest
 from summed_up import ask, call, section
-from trajectories import read
+from trajectories import openai, read
 
 from trajcompress.compaction.text import ResultLines, prune, prune_steps
 from trajcompress.summarize.extractive import extract
-from trajcompress.transcript.observations import is_request, request_text
+from trajcompress.transcript.observations import is_request, request_text, said_beside
 from trajcompress.transcript.trajectory import Region, Turn
 
 SAID = "The other branch was merged today, so rename it on main instead.\nKeep the tag."
@@ -170,3 +170,16 @@ def test_hostile_results_are_read_in_a_moment(part):
     start = time.process_time()
     assert not is_request(after(text)[1])
     assert time.process_time() - start < 1
+
+
+def test_what_a_person_types_in_the_history_of_aider_is_what_they_say():
+    report = "> Tokens: 7,919 sent, 413 received.  \n> Applied edit to app.css"
+    edit = "app.css\n```css\n<<<<<<< SEARCH\na {}\n=======\na { color: red; }\n>>>>>>> REPLACE\n```"
+    typed = "\n\n#### /drop\n\n> Dropping all files from the chat session.\n\n#### now the header, please"
+    turns = [("assistant", edit), ("user", report), ("assistant", edit), ("user", report + typed)]
+    row = openai(("user", "Make the links red."), *turns, ("assistant", edit))
+    assert [index for index, turn in enumerate(row.turns) if turn.answers] == [2, 4]
+    assert [said_beside(turn) for turn in row.turns if turn.answers] == ["", "/drop\nnow the header, please"]
+    record = extract(ask(row.turns[1:]))
+    assert section(record, "Requests").strip() == '- "/drop now the header, please"'
+    assert "×2 → > Tokens: 7,919 sent, 413 received. > Applied edit to app.css" in section(record, "Steps")

@@ -15,7 +15,8 @@ from trajcompress.transcript.notes import notes_at
 
 _BEGIN_CHARS = 1_000
 _JSON_CHARS = 60_000
-_HINTS = ("The user ", "User has ", "<user_message>", "<answer>", "Command ")  # all forms begin with one
+_OF_AIDER = "> Tokens: ", "> Applied edit to ", "> Aider v"  # what it reports, in its history of a chat
+_HINTS = ("The user ", "User has ", "<user_message>", "<answer>", "Command ", *_OF_AIDER)  # all forms begin with one
 HEADER = (
     r"\s{0,20}(?:\[(?P<tool>[\w-]{2,40})(?: for [^\]\n]{0,300})?\] Result:|\[Tool(?: \(Error\))?\](?=\n))?\s{0,8}"
 )
@@ -30,6 +31,7 @@ _ANSWERED = late_re(  # Claude Code's and OpenCode's
 )
 _WAS_ANSWERED = "User has answered your questions."  # what is told of it beside the answers
 _ANSWERED_END = ". You can now continue with the user's answers in mind."
+_TYPED = late_re(r"\n#### ([^\n]*)")  # by a person, in the same history
 _NOTE = "\n\nNote: The user's next message may contain"
 _SAID = "said:\n"
 _TAGGED = late_re(  # of Cline and those that come of it
@@ -68,21 +70,20 @@ def heard(text: str, name: str | None = None) -> Heard | None:
     """
     if not holds_any(text[:_BEGIN_CHARS], _HINTS):  # mostly
         return None
-    if rejected := _REJECTED.match(text):
-        return _of_rejected(text, rejected)
-    if answered := _ANSWERED.match(text):
-        return _of_answers(text, answered.end())
-    if asked := _OBJECT.match(text):
-        return _of_object(text, asked.end())
+    if text.lstrip().startswith("> ") and holds_any(text[:_BEGIN_CHARS], _OF_AIDER):
+        return _of_aider(text)
+    for form, read in ((_REJECTED, _of_rejected), (_ANSWERED, _of_answers), (_OBJECT, _of_object)):
+        if begun := form.match(text):
+            return read(text, begun)
     if (tagged := _TAGGED.match(text)) and (found := _of_tag(text, tagged, name)):
         return found
-    return _of_running(text, begun.end()) if (begun := _RUNS_ON.match(text)) else None
+    return _of_running(text, runs.end()) if (runs := _RUNS_ON.match(text)) else None
 
 
 def verdict_of(text: str) -> str:
     """Return what a person decided of a call, where a harness says so of its result; else nothing."""
     begin = text[:_BEGIN_CHARS]
-    if text == _WAS_ANSWERED or (_ANSWERED.match(begin) and _of_answers(text, 0)):
+    if text == _WAS_ANSWERED or ((answered := _ANSWERED.match(begin)) and _of_answers(text, answered)):
         return "answered by the user"
     if "The user " not in begin:
         return ""
@@ -112,8 +113,19 @@ def _of_rejected(text: str, rejected: re.Match[str]) -> Heard | None:
     return Heard(said, rejected.end(), end, 0, rejected.end() - 1) if said else None
 
 
-def _of_answers(text: str, start: int) -> Heard | None:
+def _of_aider(text: str) -> Heard | None:
+    """Read what a person types in aider's history, behind and between what it reports of edits and commands."""
+    typed = list(_TYPED.finditer(text))
+    said = "\n".join(line[1] for line in typed).strip()
+    if not said:
+        return None
+    start, end = typed[0].start(), typed[-1].end()
+    return Heard(said, start, end, 0, len(text[:start].rstrip()))
+
+
+def _of_answers(text: str, answered: re.Match[str]) -> Heard | None:
     """Read answers to questions that the agent asked, each behind its question."""
+    start = answered.end()
     end = notes_at(text) - len(_ANSWERED_END)
     said = text[start:end].strip() if end > start and text.startswith(_ANSWERED_END, end) else ""
     return Heard(said, start, end, 0, start) if said else None
@@ -132,8 +144,9 @@ def _of_tag(text: str, tagged: re.Match[str], name: str | None) -> Heard | None:
     return Heard(said, start, end, *_stripped(text, first))
 
 
-def _of_object(text: str, start: int) -> Heard | None:
+def _of_object(text: str, asked: re.Match[str]) -> Heard | None:
     """Read a decision that is an object, as native calls of Roo Code have it; what a tool gave stands behind it."""
+    start = asked.end()
     try:
         held, length = json.JSONDecoder().raw_decode(text[start : start + _JSON_CHARS])
     except (ValueError, RecursionError):

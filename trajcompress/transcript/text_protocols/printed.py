@@ -52,6 +52,7 @@ _CERTAIN_BEGIN = late_re(
     r"|Executing the [\w ]{1,40} code above has the following error:|We trained a \w{1,20} policy using the provided "
     r"|Your previous answer (?:failed to compile\. Here is the error|compiled successfully but"
     r"|was correct but can be made)"
+    r"|> (?:Tokens: [\d.,k]{1,9} sent|Applied edit to |Allow edits to )"
     r"|Observed output of cmd `|## Return of functions\.|\*\* (?:XML|Screen Info) \*\*\s|Round \d{1,3}\n\n<html"
     r"|\[(?:Text|Image|Web) Search Results\] |Searched results: <information>"
     r"|[\w-]{1,40} model outputs: [\[{]|This answer got \w{1,20} verification error:"
