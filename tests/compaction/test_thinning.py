@@ -28,7 +28,7 @@ PEOPLE = [
     for number in range(12)
 ]
 LEFT = [{"login": each["login"], "html_url": each["html_url"], "says": each["says"]} for each in PEOPLE]
-MARK = "… of each elided: node_id, avatar_url, gravatar_id, followers_url, company, updated_at, workspace_id=ws-7 …"
+MARK = "… of each elided: node_id, avatar_url, what is empty, followers_url, updated_at, workspace_id=ws-7 …"
 
 
 @pytest.mark.parametrize("indent", [None, 2, 4])

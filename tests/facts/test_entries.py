@@ -39,6 +39,12 @@ def test_what_one_of_several_files_says_is_told_under_its_name():
     assert kept.index("==> /srv/b.txt <==") < kept.index("896")
 
 
+def test_what_an_entry_says_is_not_kept_without_the_line_that_says_of_whom():
+    text = page("{}. ")
+    assert parts_with(text, {"Pilot at Umbrella": 4.0}, 45, cost=10) == []
+    assert len(parts_with(text, {"Pilot at Umbrella": 4.0}, 90, cost=10)) == 2
+
+
 @pytest.mark.parametrize("newline", ["\n", "\\n"])
 @pytest.mark.parametrize("mark", MARKS)
 def test_of_an_entry_that_is_used_its_first_line_stays_before_what_is_used(mark, newline):

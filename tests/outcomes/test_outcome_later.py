@@ -158,6 +158,16 @@ def test_a_line_that_the_next_turn_takes_up_is_told_though_other_results_have_it
     assert "./pkg/m17.py" in told
 
 
+def test_what_most_results_have_tells_of_none_whoever_uses_its_words():
+    goal = "GOAL: Write goat.md in Markor, and send all that stands in it to the first of the contacts by a message"
+    names = ["Open", "Save", "Share", "Delete", "Copy", "Paste", "Undo", "Redo"]
+    rows = [f"{goal}\n\nHISTORY:\n{name} was executed\n\n[1] Button {name} (clickable)" for name in names]
+    repeated = Repeated(enumerate(rows))
+    told = read(rows[3], action_of(ran("click 3"), 0), repeated=repeated, later={"goat.md": 2.0}).said
+    assert "goat.md" not in told
+    assert "Button Delete" in told
+
+
 def test_of_a_long_line_the_part_that_is_taken_up_stands_behind_what_it_begins_with():
     line = "Your fix did not target all lines. " + "Here is a template of it. " * 8 + "Put line_numbers 33, 37 below."
     told = read(line, None, later={"line_numbers": 2.0, "37": 2.0}).said

@@ -88,12 +88,11 @@ def _parts_with(
 
 
 def _with_head(text: str, part: Part, chosen: Collection[Part], room: int, cost: int) -> Sequence[Part] | None:
-    """Return a part with its head, where they are not chosen yet; None where there is no room."""
+    """Return a part with its head, where they are not chosen yet; None where there is no room for both."""
     if part not in chosen and _taken([part], cost) > room:
         return None
     new = [each for each in (_head_of(text, part), part) if each and each not in chosen]
-    ways = (new, [part]) if len(new) > 1 else (new,)  # rather without its head than not at all
-    return next((parts for parts in ways if _taken(parts, cost) <= room), None)
+    return new if _taken(new, cost) <= room else None
 
 
 def _worth(part: Part, words: Wanted) -> tuple[float, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from functools import cached_property
 from itertools import chain
 
@@ -15,7 +16,7 @@ _DIGITS = late_re(r"\d\d*")  # found in half the time of \d+
 _FIGURE = late_re(r"\W{0,3}0(?:[.,]0){0,4}\W{0,3}")  # alone it is an answer
 _KEY_CHARS, _READ_CHARS = 60, 80  # numbers may be longer in one than in another
 _LINES = 30  # at the beginning and at the end of a result
-_OFTEN = 3
+_OFTEN, _LEAST_FRAMED, _MOSTLY = 3, 5, 0.75
 
 
 class Repeated:
@@ -26,19 +27,27 @@ class Repeated:
         self._results = results
 
     @cached_property
+    def _read(self) -> tuple[Mapping[str, bool], AbstractSet[str]]:
+        return _repeated_lines(self._results)
+
+    @property
     def lines(self) -> Mapping[str, bool]:
         """How these begin, whatever the numbers in them; whether all are of one action, run again and again."""
-        return _repeated_lines(self._results)
+        return self._read[0]
 
     def __contains__(self, line: str) -> bool:
         """Whether a line is one of them."""
         return _key(one_line(line)) in self.lines
 
+    def frames(self, line: str) -> bool:
+        """Whether most results have a line, so that it tells of none, whoever uses its words."""
+        return _key(one_line(line)) in self._read[1]
+
 
 NOTHING_REPEATED = Repeated()
 
 
-def _repeated_lines(results: Iterable[tuple[Hashable, str]]) -> Mapping[str, bool]:
+def _repeated_lines(results: Iterable[tuple[Hashable, str]]) -> tuple[Mapping[str, bool], AbstractSet[str]]:
     ran, ends = [], []
     for action, text in results:
         shown = visible(text) if is_page(text) else text
@@ -53,7 +62,9 @@ def _repeated_lines(results: Iterable[tuple[Hashable, str]]) -> Mapping[str, boo
     for action, each in zip(ran, found, strict=True):
         for key in each & often:
             printed[key].add(action)
-    return {key: len(actions) == 1 for key, actions in printed.items()}
+    most = max(_LEAST_FRAMED, _MOSTLY * len(ran))
+    framing = {key for key in often if counted[key] >= most}
+    return {key: len(actions) == 1 for key, actions in printed.items()}, framing
 
 
 def _key(line: str) -> str:

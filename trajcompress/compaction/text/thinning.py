@@ -23,6 +23,7 @@ _OF_RECORD = late_re(
 )
 _TIME = late_re(r'"\d{4}-\d\d-\d\d[T ][^"]{1,40}"|\d{10,13}')
 _ID, _QUOTE = late_re(r"\w{1,40}(?:_id|Id|ID)"), '"'
+_NOTHING = "what is empty"
 _EMPTY = frozenset({"null", '""', "[]", "{}"})
 
 
@@ -33,7 +34,7 @@ def without_furniture(text: str, keep: Wanted) -> str:
 
     >>> text = json.dumps([{"id": n, "avatar_url": "https://a.example/" + "u" * 99, "x": None} for n in range(5)])
     >>> print(without_furniture(text, {})[:62])
-    ["… of each elided: avatar_url, x …", {"id": 0}, {"id": 1}, {"
+    ["… of each elided: avatar_url, what is empty …", {"id": 0}, {
     """
     return _thinned(text, tuple(keep))
 
@@ -106,7 +107,8 @@ def _of_object(text: str, node: Node, depth: int, common: dict[str, str]) -> Ite
         is_last = all(goes[place:])
         start = members[place - 1][1].end if is_last else members[place][0].start
         end = value.end if is_last else members[place + 1][0].start
-        yield start, end, common.get(names[place], names[place][:_NAME_CHARS])
+        said = _NOTHING if text[value.start : value.end] in _EMPTY else names[place][:_NAME_CHARS]
+        yield start, end, common.get(names[place], said)
 
 
 def _tells_nothing(name: str, value: str) -> bool:

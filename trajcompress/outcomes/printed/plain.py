@@ -158,7 +158,7 @@ def _lines_of(body: str, asked: Asked, *, from_end: bool, acted: bool) -> _Lines
     ``from_end``: its end says most. ``acted``: it came of something that was done, not of a look.
     """
     body = _without_columns(body)
-    taken_up = lines_used(body, asked.later, _MOST_USED)
+    taken_up = [each for each in lines_used(body, asked.later, _MOST_USED) if not asked.repeated.frames(each.line)]
     odd = [one_line(line) for line in odd_lines(body, ran=acted)]
     heads = _heads(body)
     kept = {*(one_line(each.line) for each in taken_up), *odd, *heads}
@@ -182,7 +182,7 @@ def _lines_of_page(body: str, asked: Asked, done: str, *, acted: bool) -> _Lines
 
     Before that, where it shows what was clicked, what stands below.
     """
-    taken_up = lines_used(body, asked.later, _MOST_USED)
+    taken_up = [each for each in lines_used(body, asked.later, _MOST_USED) if not asked.repeated.frames(each.line)]
     odd = [one_line(line) for line in odd_lines(body, ran=acted)]
     heads = _heads(body)
     kept = {*(one_line(each.line) for each in taken_up), *odd, *heads}
