@@ -14,7 +14,7 @@ from trajcompress.processes.late_patterns import late_re
 _LEAST_GONE = 400  # characters, as the mark takes some
 _LEAST_RECORDS = 4
 _LEAST_LINES = 20
-_STRING, _INDENT = late_re(r'("(?:[^"\\]++|\\.)*+")', re.DOTALL), late_re(r"\s*\n\s*")
+_STRING, _INDENT = late_re(r'("(?:[^"\\]++|\\.)*+")', re.DOTALL), late_re(r"\n\s*+")
 _DEPTH = 12
 _NAMED, _NAME_CHARS, _VALUE_CHARS = 8, 40, 40  # of what goes
 _LINK = late_re(r"(?!(?:html|web|page|source)_url)\w{1,60}_(?:url|urls|href|link|uri)")
