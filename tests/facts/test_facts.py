@@ -292,6 +292,13 @@ def test_a_line_of_a_listing_does_not_tell_its_number():
     assert words_around(["513"], [both]) == {"513": "Of them 513 are bad"}
 
 
+def test_a_name_that_stands_alone_on_a_line_is_told_with_one_that_says_more():
+    code = "import {\n  NavLink,\n} from 'x';\nconst home = <NavLink to='/' />;\nexport {\n  NavLink,\n};"
+    assert words_around(["NavLink"], (), [code]) == {"NavLink": "const home = <NavLink to='/' />;"}
+    alone = "import {\n  NavLink,\n}"
+    assert words_around(["NavLink"], (), [alone]) == {"NavLink": "NavLink,"}
+
+
 def test_of_an_earlier_summary_the_words_of_a_fact_are_told_without_the_mark_before_them():
     facts = ["src/parser/lexer.py"]
     before = f"{SUMMARY_PREFIX} The error is in src/parser/lexer.py.\n- The tests pass."

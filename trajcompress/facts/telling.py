@@ -35,6 +35,7 @@ _JSON_PAIR = late_re(r'"([\w .-]{1,40})"\s?: ?(?:"([^"]{1,300})"|(-?\d[\w.+-]{0,
 _BEGUN_PAIR = late_re(r'[{,\s]{0,8}"([\w .-]{1,40})"\s?: ?"(?=[^"]*\Z)')
 _ADDED = late_re(r"\A\+(?=[^\s\d+])(?:- )?")  # by a patch
 _BARE_ITEMS = 3
+_MOST_BARE, _ALONE_CHARS = 20, 24
 _IN_CALL, _IN_REPLY = "in a call: ", "in a reply: "
 _ITEM = late_re(r"[^\s,;]+(?: [^\s,;]+)?")
 _TAGS = late_re(r"\A(?:<[a-zA-Z][\w-]{0,40}>)+(?=.)|(?<=.)(?:</[a-zA-Z][\w-]{0,40}>)+\Z")  # of a text protocol
@@ -106,7 +107,7 @@ def words_around(facts: Sequence[str], turns: Sequence[Turn], others: Iterable[s
         for number, text in enumerate(texts):
             if fact not in text:
                 continue
-            if fact in plain(number) and (place := last_place(fact, plain(number))) >= 0:
+            if fact in plain(number) and (place := _telling_place(fact, plain(number))) >= 0:
                 found.setdefault(number, []).append(_Place(place, place + len(fact), fact))
                 break
             if (place := last_place(fact, text)) >= 0:  # in what is not shown
@@ -126,6 +127,23 @@ def _in_words(text: str, places: Sequence[_Place]) -> Iterator[tuple[str, Sequen
     yield from ((told, [fact]) for fact, told in in_json.items())
     for start, end, near in _joined(text, sorted(place for place in places if place.fact not in in_json)):
         yield _told(text, start, end, near), near
+
+
+def _telling_place(fact: str, text: str) -> int:
+    """Return where a fact stands last with other words on its line; if nowhere, where it stands last, or -1."""
+    last = at = last_place(fact, text)
+    for _ in range(_MOST_BARE):
+        if at < 0 or not _is_alone(text, at, at + len(fact)):
+            break
+        at = text.rfind(fact, 0, at)
+    return at if at >= 0 and is_whole(text, at, at + len(fact)) else last
+
+
+def _is_alone(text: str, start: int, end: int) -> bool:
+    """Whether a line has no other letters and figures."""
+    behind = text.find("\n", end)
+    around = text[text.rfind("\n", 0, start) + 1 : start] + text[end : behind if behind >= 0 else len(text)]
+    return len(around) <= _ALONE_CHARS and not any(map(str.isalnum, around))
 
 
 def last_place(fact: str, text: str) -> int:
