@@ -52,6 +52,14 @@ def test_what_later_turns_use_stays():
     assert [each.get("node_id") for each in records] == [None] * 5 + ["MDQ6VXNlcjE5"] + [None] * 6
 
 
+@pytest.mark.parametrize("ascii_only", [False, True])
+def test_what_was_thinned_has_one_mark_however_often_it_is_cut(ascii_only):
+    for value in (PEOPLE, {"items": PEOPLE}):
+        once = without_furniture(json.dumps(value, ensure_ascii=ascii_only), {"node_id": 2.0})
+        assert without_furniture(once, {}) == once
+        assert once.count("of each elided") == 1
+
+
 def test_where_it_is_little_all_stays():
     for value in (PEOPLE[:1], LEFT, [1, 2, 3], {"a": {"b": None}}, "text", 7):
         text = json.dumps(value)

@@ -31,7 +31,7 @@ REQUEST_CHARS = 1_000
 _MOST_USEFUL = 3_000  # characters that are spared of a result, as later turns use them
 _MOST_OF_EXAMPLE = 0.5
 _TRIES = 4  # tokens are not spread evenly over a text, so the first cut may free too little, or far too much
-_SLACK = 200  # tokens
+_SLACK = 200  # tokens that more may go than is in excess
 
 
 def elide_results(

@@ -24,6 +24,8 @@ _OF_RECORD = late_re(
 _TIME = late_re(r'"\d{4}-\d\d-\d\d[T ][^"]{1,40}"|\d{10,13}')
 _ID, _QUOTE = late_re(r"\w{1,40}(?:_id|Id|ID)"), '"'
 _NOTHING = "what is empty"
+_MARKED = frozenset({'"…"', '"\\u2026"'})
+_MARKS = ('"… of each elided: ', '"\\u2026 of each elided: ')
 _EMPTY = frozenset({"null", '""', "[]", "{}"})
 
 
@@ -43,7 +45,7 @@ def without_furniture(text: str, keep: Wanted) -> str:
 def _thinned(text: str, wanted: Sequence[str]) -> str:
     text = _without_indents(text)
     root = tree(text)
-    if text[root.start] not in "[{":
+    if text[root.start] not in "[{" or _has_mark(text, root):
         return text
     words = [word for word in wanted if word in text]
     gone: dict[tuple[int, int], str] = {}
@@ -66,6 +68,13 @@ def _without_indents(text: str) -> str:
     if text.count("\n ") < _LEAST_LINES:
         return text
     return "".join(part if place % 2 else _INDENT.sub(" ", part) for place, part in enumerate(_STRING.split(text)))
+
+
+def _has_mark(text: str, root: Node) -> bool:
+    """Whether JSON was thinned before, or has a member of its own that is called as a mark is."""
+    if text[root.start] == "{":
+        return any(text[key.start : key.end] in _MARKED for key in root.inner[::2])
+    return any(text.startswith(_MARKS, item.start) for item in root.inner[:1])
 
 
 def _mark(text: str, root: Node, names: Sequence[str]) -> str:
@@ -116,9 +125,9 @@ def _tells_nothing(name: str, value: str) -> bool:
         return True
     if _LINK.fullmatch(name):
         return value.startswith(('"http', '"/'))
-    return _OF_RECORD.fullmatch(name) is not None and (
-        name.endswith(("id", "etag")) or _TIME.fullmatch(value) is not None
-    )
+    if _OF_RECORD.fullmatch(name) is None or value.startswith(("[", "{")):
+        return False
+    return name.endswith(("id", "etag")) or _TIME.fullmatch(value) is not None
 
 
 def _in_common(text: str, node: Node) -> dict[str, str]:
