@@ -38,6 +38,13 @@ def test_what_a_script_writes_whatever_holds(code, files):
     assert written_by(code).files == files
 
 
+@pytest.mark.parametrize("times", [100, 900, 2_400])
+@pytest.mark.parametrize("code", ["open('a', 'w'){}", "x = Path{}('x').write_text('y')", "f{}.open('w')"])
+def test_a_chain_of_any_length_is_read(code, times):
+    for link in (".write(1)", ".a"):
+        assert written_by(code.format(link * times)).files == ()
+
+
 @pytest.mark.parametrize(
     ("command", "files"),
     [

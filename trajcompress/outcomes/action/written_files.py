@@ -87,32 +87,38 @@ def _certain(statement: ast.stmt) -> Iterable[ast.expr]:
 
 
 def _written(call: ast.Call, known: Mapping[str, str]) -> str:
-    """Return the file that a call writes; nothing where it writes none, or does not say which."""
-    if isinstance(call.func, ast.Attribute):
+    """Return the file that a call writes, or opens for what is called on it; nothing where it does not say which."""
+    if isinstance(call.func, ast.Attribute) and call.func.attr in {"write", "writelines"}:
         inner = call.func.value
-        if call.func.attr in {"write", "writelines"} and isinstance(inner, ast.Call):
-            return _written(inner, known)
-        is_open = call.func.attr == "open" and _mode(call.args) in _WRITE_MODES
-        return _path(inner, known) if is_open or call.func.attr in {"write_text", "write_bytes"} else ""
-    if (
-        isinstance(call.func, ast.Name)
-        and call.func.id == "open"
-        and _mode(call.args[1:], call.keywords) in _WRITE_MODES
-    ):
-        return _path(call.args[0], known) if call.args else ""
-    return ""
+        return _opened(inner, known) if isinstance(inner, ast.Call) else ""
+    if isinstance(call.func, ast.Attribute) and call.func.attr in {"write_text", "write_bytes"}:
+        return _path(call.func.value, known)
+    return _opened(call, known)
 
 
-def _mode(given: Sequence[ast.expr], named: Iterable[ast.keyword] = ()) -> str:
-    values = [*given[:1], *(each.value for each in named if each.arg == "mode")]
-    return str(values[0].value)[:1] if values and isinstance(values[0], ast.Constant) else ""
+def _opened(call: ast.Call, known: Mapping[str, str]) -> str:
+    """Return the file that a call opens to write: by the function, or by the method of a path."""
+    if isinstance(call.func, ast.Attribute):
+        return _path(call.func.value, known) if call.func.attr == "open" and _writes(call.args, call.keywords) else ""
+    is_open = isinstance(call.func, ast.Name) and call.func.id == "open" and bool(call.args)
+    return _path(call.args[0], known) if is_open and _writes(call.args[1:], call.keywords) else ""
+
+
+def _writes(given: Sequence[ast.expr], named: Iterable[ast.keyword]) -> bool:
+    """Whether a mode is one of writing: the first of what is given, or what is given by that name."""
+    mode = next(iter((*given[:1], *(each.value for each in named if each.arg == "mode"))), None)
+    return isinstance(mode, ast.Constant) and str(mode.value)[:1] in _WRITE_MODES
 
 
 def _path(value: ast.expr, known: Mapping[str, str]) -> str:
-    """Return the path that a script names: as it stands, by a name for it, or as a ``Path``."""
+    """Return the path that a script names: as it stands, by a name for it, or as a ``Path`` of one of these."""
+    if isinstance(value, ast.Call):
+        func, given = value.func, value.args
+        of_module = (
+            isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id == "pathlib"
+        )
+        called = func.attr if isinstance(func, ast.Attribute) and of_module else getattr(func, "id", "")
+        value = given[0] if called == "Path" and len(given) == 1 else value
     if isinstance(value, ast.Constant):
         return value.value if isinstance(value.value, str) else ""
-    if isinstance(value, ast.Name):
-        return known.get(value.id, "")
-    is_path = isinstance(value, ast.Call) and ast.unparse(value.func) in {"Path", "pathlib.Path"}
-    return _path(value.args[0], known) if is_path and isinstance(value, ast.Call) and len(value.args) == 1 else ""
+    return known.get(value.id, "") if isinstance(value, ast.Name) else ""
