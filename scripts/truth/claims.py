@@ -58,6 +58,10 @@ class Judge:
         """Changes of files."""
         return edits(self.story)
 
+    def told(self, output: Output) -> list[Edit]:
+        """Those that a summary may tell of: in turns that it stands for."""
+        return [edit for edit in self.edits if edit.action.turn not in output.kept]
+
     @cached_property
     def names(self) -> set[str]:
         """Who speaks by a name in user turns."""
@@ -71,11 +75,11 @@ class Judge:
     def judge(self, output: Output) -> Iterator[Finding]:
         """All claims of the output."""
         for bullet in output.bullets:
-            yield from self._bullet(Bullet(bullet.section, plain(bullet.text)))
+            yield from self._bullet(Bullet(bullet.section, plain(bullet.text)), output)
         for turn in output.changed:
             yield from self._changed(turn)
 
-    def _bullet(self, bullet: Bullet) -> Iterator[Finding]:
+    def _bullet(self, bullet: Bullet, output: Output) -> Iterator[Finding]:
         acts = bullet.section.startswith(("action", "command", "calls", "steps", "done"))
         if ASKING.match(bullet.section):
             kind = GOAL if bullet.section.startswith(("goal", "task")) else REQUEST
@@ -83,7 +87,7 @@ class Judge:
         elif asked := OPEN.match(bullet.text):
             yield self._request(REQUEST, asked[1], constraint=False)
         elif bullet.section.startswith("file"):
-            yield from self._files(bullet)
+            yield from self._files(bullet, self.told(output))
         elif ARROW in bullet.text or (bullet.text.endswith(" →")):
             if acts or not self._quotes(bullet.text):
                 for left, right in _split(LAST.sub("", bullet.text)):
@@ -166,7 +170,7 @@ class Judge:
         others = [turn.kind for turn in self.story.turns if quoted(said, Bag(turn.text))]
         return Finding(kind, False, text, f"words of: {others[0]}" if others else "nobody said it so")
 
-    def _files(self, bullet: Bullet) -> Iterator[Finding]:
+    def _files(self, bullet: Bullet, told: list[Edit]) -> Iterator[Finding]:
         all_changed = "changed" in bullet.section or "edited" in bullet.section
         for part in re.split(r"\n|(?<=\));?,? ", bullet.text):
             marked = re.search(r"\(([^)]*)\)", part)
@@ -177,7 +181,7 @@ class Judge:
             for path in re.split(r"[,;] |, (?=/)", re.sub(r"\(.*", "", part).strip()):
                 if not words(path):
                     continue
-                was, failed = changed(re.split(r":\s|\s", path)[0], self.edits)
+                was, failed = changed(re.split(r":\s|\s", path)[0], told)
                 why = "no action changed it" if not was else "every change of it failed" if failed else ""
                 yield Finding(CHANGED, was and not failed, f"{path} {marked[0] if marked else ''}".strip(), why)
 

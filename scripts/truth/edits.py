@@ -31,6 +31,8 @@ FAILED = re.compile(
     r"|your edit was not|^(?:observation:\s*)?(?:error\b|invalid\b|failed\b)|cannot overwrite files using command"
     r"|no such file or directory|permission denied|access denied|parameter .* is required"
 )
+FLAGGED = re.compile(r"""isError\\*["']?\s*[:=]\s*[Tt]rue|"result\\*"\s*:\s*\\*"error\b""")
+"""How tools of the Model Context Protocol, and editors that answer with data, say that a call failed."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,8 @@ def edits(story: Story) -> list[Edit]:
     """All changes of files, in order."""
     found: list[Edit] = []
     for action in story.actions:
-        failed = bool(FAILED.search((action.result or "")[:300]))
+        result = action.result or ""
+        failed = bool(FAILED.search(result[:300]) or FLAGGED.search(result))
         found += [Edit(action, path, failed, sure) for path, sure in _targets(action).items() if base(path)]
     return found
 

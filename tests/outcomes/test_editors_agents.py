@@ -98,3 +98,39 @@ def test_an_element_that_the_harness_cut_off_is_read_and_one_of_many_tags():
 def test_other_results_stay_as_they_are(text):
     (step,) = steps("<bash>cat a</bash>", f"<output>{text}</output>")
     assert step.partition(" → ")[2]
+
+
+CLINE = """[write_to_file for 'src/main.ts'] Result:
+The content was successfully saved to src/main.ts.
+
+Here is the full, updated content of the file that was saved:
+
+<final_file_content path="src/main.ts">
+x = 1
+
+</final_file_content>"""
+SINCE = """
+
+New problems detected after saving the file:
+src/main.ts
+- [ts Error] Line 3: Property 'gpu' does not exist.
+- [ts Error] Line 9: Type is wrong."""
+
+
+def test_what_is_wrong_since_a_file_was_saved_is_told():
+    steps = section(recorded("Do it.", writes("src/main.ts"), f"{CLINE}{SINCE}{STATE}", "Next."), "Steps")
+    assert "→ saved, 2 new problems: [ts Error] Line 3: Property 'gpu' does not exist." in steps
+    steps = section(recorded("Do it.", writes("src/main.ts"), f"{CLINE}{STATE}", "Next."), "Steps")
+    assert "→ The content was successfully saved to …/main.ts" in steps
+
+
+def test_blocks_to_search_and_replace_are_edits_whatever_is_said_behind_them():
+    edit = "app/x.py\n```python\n<<<<<<< SEARCH\na = 1\n=======\na = 2\n>>>>>>> REPLACE\n```"
+    stats = "> Tokens: 3,120 sent, 87 received. Cost: $0.01 message, $0.02 session.\n> Applied edit to app/x.py\n"
+    undo = "> You can use /undo to undo and discard each aider commit."
+    record = recorded("Mend it.", f"I mend it.\n\n{edit}\n\nThat is all.", f"{stats}{undo}", "Good.")
+    steps = section(record, "Steps").splitlines()
+    assert len(steps) == 1
+    assert "«a = 2»" in steps[0]
+    assert steps[0].endswith("→ > Applied edit to …/x.py")
+    assert "- app/x.py" in section(record, "Files changed").splitlines()

@@ -115,7 +115,7 @@ def test_why_an_edit_was_refused_is_told_once():
     printed += "- E999 IndentationError: unindent does not match any outer indentation level\n\nThis is how it looked"
     told = read(printed, Action("", "edit 40:43", "change")).said
     why = "E999 IndentationError: unindent does not match any outer indentation level"
-    assert told == f"Your proposed edit has introduced new syntax error(s); {why}"
+    assert told == f"{why}; Your proposed edit has introduced new syntax error(s)"
 
 
 def test_a_nag_that_no_action_asked_for_is_no_reply():
@@ -186,3 +186,17 @@ def test_what_follows_a_line_that_looks_like_a_question_is_of_the_result():
         f"{'=' * 70}\nTEST\n{'=' * 70}\n\nQuestion: who leads it?\n\nRunning...\n\nABORTED: no credits remaining"
     )
     assert said(printed, ran("python test_analyst.py")).endswith("ABORTED: no credits remaining")
+
+
+def test_what_a_shell_printed_stands_alone():
+    action = Action("execute_command", "npm run build", "run")
+    assert read("Command executed.\nOutput:\n⠙⠹⠸ added 2 packages in 2s ⠧", action).said == "added 2 packages in 2s"
+    warned = "WARNING: Running pip as the 'root' user can break permissions.\nSuccessfully installed pytz-2025.2"
+    assert (
+        read(warned, Action("", "pip install pytz -q", "run"), limit=60).said == "Successfully installed pytz-2025.2"
+    )
+
+
+def test_what_stands_in_a_fence_before_more_comes_first():
+    text = '```text\nYou pick up the pan 1.\n```\n\nReconstructed state:\n```json\n{\n  "inventory": "pan 1"\n}\n```'
+    assert read(text, Action("action", "take pan 1", "run")).said.startswith("You pick up the pan 1.")

@@ -157,6 +157,20 @@ def test_an_edit_that_failed_changed_nothing(truth):
     assert [finding.kind for finding in findings(truth, row, after, metrics) if not finding.ok] == ["changed"]
 
 
+def test_an_edit_that_its_protocol_marks_as_failed_changed_nothing_though_a_later_one_did(truth):
+    row = as_text()
+    row["messages"][7]["content"] = 'OBSERVATION:\nUnknown field \'hash\'", "isError": true}'
+    again = [
+        dict(row["messages"][6]),
+        {"role": "user", "content": "OBSERVATION:\nThe file /repo/parse.py has been edited."},
+    ]
+    row["messages"] += again
+    after, metrics = with_summary(row, "Files changed:\n- /repo/parse.py")
+    assert [finding.kind for finding in findings(truth, row, after, metrics) if not finding.ok] == ["changed"]
+    row["messages"][7]["content"] = again[1]["content"]
+    assert all(finding.ok for finding in findings(truth, row, after, metrics))
+
+
 @pytest.mark.parametrize(
     ("line", "true"),
     [

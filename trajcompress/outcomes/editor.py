@@ -20,6 +20,10 @@ _MADE = late_re(r"[a-z]{1,20}, \d{1,6} new problems?: ")
 _AROUND = late_re(r"^(?:</?files?>|<content[^>\n]{0,80}>|</content>){1,4}", re.MULTILINE)
 _OF_FILE = late_re(r"^<path>([^<\n]{0,400})</path>", re.MULTILINE)
 _ELEMENT = late_re(r"^<(?:notice|error)>([^<\n]{0,2000})</(?:notice|error)>$", re.MULTILINE)
+_SAVED = late_re(  # as Cline says it, with the whole file below
+    r"\s{0,4}(?:\[[^\]\n]{1,600}\] Result:\s{1,4})?The content was successfully (saved) to [^\n]{1,600}\.\n"
+)
+_SHOWN_END = "</final_file_content>"
 _FAILED = late_re(r"File: [^\n]{1,600}\n(Error: [^\n]{1,4000})")
 _NOTICE = late_re(  # what the harness says behind each result of a kind
     r"\s{0,8}<notice>\s{0,8}(?:<i>|You do not need to re-read\b|Making multiple related changes\b)"
@@ -39,8 +43,17 @@ def told_by_editor(text: str) -> str:
         return _of_reading(text)
     if begin.startswith("File: ") and (failed := _FAILED.fullmatch(text.strip())):
         return failed[1]
-    if _OPERATION not in text:
-        return ""
+    if _HEADING in text and (saved := _SAVED.match(text)):
+        return _said({_OPERATION: saved[1], _PROBLEMS: _below_heading(text)})
+    return _written(text, begin) if _OPERATION in text else ""
+
+
+def _below_heading(text: str) -> str:
+    """Return the problems that stand below the file as it was saved."""
+    return text[max(text.rfind(_SHOWN_END), 0) :].partition(_HEADING)[2].partition("\n<")[0]
+
+
+def _written(text: str, begin: str) -> str:
     if f"<{_TAG}>" in begin:
         return _of_element(text)
     data = parse(text.strip()) if _JSON.match(text) else None

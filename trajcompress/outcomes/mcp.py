@@ -17,6 +17,12 @@ _BEGINS = late_re(  # a part, several of them, or a result around these
     r"\{\s{0,8}\"(?:type\"\s{0,4}:\s{0,4}\"text\"|text\"\s{0,4}:|annotations\"\s{0,4}:|_?meta\"\s{0,4}:)"
 )
 _UNREAD = frozenset({"image", "audio"})
+_FLAG_CHARS = 200
+_FLAGGED = late_re(  # the result itself, or one that it holds as its text
+    r"isError=True\s{0,4}\Z"
+    r"|\"isError\\{0,8}\"\s{0,4}:\s{0,4}true(?:\\{1,8}[nr]|[\s}]){0,20}['\"]"
+    r", annotations=None\)\] isError=\w{4,5}\s{0,4}\Z"
+)
 
 
 def content_of(text: str) -> str:
@@ -29,6 +35,17 @@ def content_of(text: str) -> str:
         return text
     words = _text_of(_parsed(text.strip()))
     return text if words is None else words
+
+
+def is_flagged(text: str) -> bool:
+    """Whether a result that is one of the protocol's says at its end that the call failed.
+
+    >>> is_flagged("meta=None content=[TextContent(type='text', text='No such page', annotations=None)] isError=True")
+    True
+    """
+    if "TextContent(" not in text[:_BEGIN_CHARS]:
+        return False
+    return _FLAGGED.search(text, max(len(text) - _FLAG_CHARS, 0)) is not None
 
 
 def _parsed(text: str) -> Any:

@@ -22,6 +22,7 @@ from trajcompress.outcomes.compact import parse, parse_cut
 from trajcompress.outcomes.contents import is_code, reads_markup
 from trajcompress.outcomes.echo import repeats_call, without_echo
 from trajcompress.outcomes.editor import is_made
+from trajcompress.outcomes.mcp import is_flagged
 from trajcompress.outcomes.page import is_page, visible
 from trajcompress.outcomes.printed.furniture import telling_lines
 from trajcompress.outcomes.printed.hits import with_listed_hits
@@ -93,6 +94,10 @@ class Reading:
 
     def told(self, limit: int, most: int, taken: Wanted) -> Outcome:
         """Tell it in so many characters, and in ``most`` where later turns take much of it: see :class:`Asked`."""
+        told = self._told(limit, most, taken)
+        return replace(told, failed=True) if is_flagged(self.text) else told
+
+    def _told(self, limit: int, most: int, taken: Wanted) -> Outcome:
         asked = replace(self._asked, limit=limit, most=most, taken=taken)
         if self._head:
             return _answered(self._head, self._answer.told(limit, most, taken), {**asked.later, **taken})

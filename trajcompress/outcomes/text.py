@@ -77,12 +77,16 @@ def clip(text: str) -> str:
     return f"{text[:HEAD_CHARS]}\n{middle}{cut}{text[-TAIL_CHARS:]}"
 
 
+_SPINNER = late_re("[\u2800-\u28ff]{1,200}")  # its signs, one written over the other
+
+
 def uncoloured(text: str) -> str:
     """Take out terminal colours, with what else only a terminal reads, and the frames of boxes."""
     text = _CONTROL.sub("", text) if "\x1b" in text else text
     text = _TITLE.sub(_before_prompt, text) if holds_any(text, _OF_TITLE) else text
     text = _COMMAND.sub("", text) if "\x1b]" in text else text
     text = _MARK.sub("", text) if _OF_MARK in text else text
+    text = _SPINNER.sub("", text)
     return text.translate(_FRAME) if _FRAMED in text else text
 
 

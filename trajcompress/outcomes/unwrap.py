@@ -42,6 +42,7 @@ _OF_STEP = late_re(r'\s{0,8}\{\s{0,8}"(?:kind|type)"\s{0,4}:\s{0,4}"\w{0,40}_(?:
 _STEP_TEXTS = ("text", "content", "output", "result")
 _SHOWN = late_re(
     r"\s{0,4}Here's the result of running [^\n]{0,400}\n"
+    r"|\s{0,4}Command executed\.\nOutput:\n(?=\S)"  # Cline's
     r"|\s{0,4}File: [^\n]{1,1000}\n(?=Error: )"  # of Kilo Code, where it could not be read
     r"|\s{0,4}(?:[A-Z][^\n:]{0,80}:\s{1,4})?Command \S{1,80} returned:\s{1,4}(?=\S)"  # AutoGPT's
     r"|(?:Content type [^\n]{0,120}? cannot be simplified to markdown, but here is the raw content:(?:\s|\\n){1,4})?"
@@ -80,6 +81,8 @@ def _unwrapped(text: str) -> str:
     body = text[start:end].rstrip()
     if body.endswith(f"\n{_FENCE}") and body.count(_FENCE) == _PAIR and (opened := _OPENED.match(body)):
         start, end = start + opened.end(), start + len(body) - len(_FENCE)
+    elif (opened := _OPENED.match(body)) and (closes := body.find(f"\n{_FENCE}\n", opened.end())) >= 0:
+        return f"{body[opened.end() : closes]}{body[closes + len(_FENCE) + 1 :]}"  # what it prints, and then more
     if (code := exit_code(text)) not in {None, "0"} and exit_code(text[start:end]) is None:
         return f"{text[start:end].strip()}\nexit code: {code}"
     return text[start:end].strip()

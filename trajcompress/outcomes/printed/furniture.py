@@ -18,6 +18,7 @@ _NOISE = late_re(  # rules, tags alone, keys, progress of a download, the head o
     r"|(?:real|user|sys)\s{1,4}\d{1,4}m[\d.]{1,8}s$|;[;< ]|(?:Name: [^\n]{0,60}, )?dtype: \w{1,20}$|(?:URL|Link): https?://\S{1,300}$"
     r"|\s{0,8}\(use \"git |([-=~*#])\1{3,40} ?[^\W\d][^\n\d]{0,60}?\1{4,100}\s{0,8}$"
     r"|\s{0,8}(?:©|\(c\) \d{4}|copyright (?:©|\d))|\s{0,8}\d{1,9}K [. ]{8}"
+    r"|> (?:Tokens: [\d.,k]{1,9} sent|You can use /undo to undo)"  # aider
     r"|(?:[^\w\n\[]{0,8}\[[^\]\n]{0,40}\]\([^()\n]{0,300}\)[^\w\n\[]{0,8}){3,40}$",
     re.IGNORECASE,
 )
@@ -25,6 +26,7 @@ _RULE = late_re(r"(?:^|(?<=\n))[ \t]{0,20}([-=_*~#+─━])(?: ?\1){4,400}[ \t\r
 _CHATTER = late_re(  # of what finds no terminal, and of a build
     r"(?:Warning: _curses\.error: |Terminal features will not be available|TERM environment variable not set"
     r"|\W*No entry for terminal type |tput: No value for |WARNING: terminal is not fully functional"
+    r"|WARNING: Running pip as the 'root' user |\[notice\] (?:A new release of pip|To update, run)"
     r"|\W{0,2}[\w.-]{1,40}\W{0,2}: unknown terminal type|Invalid -W option ignored: "  # and by Python
     r"|\[\d{1,6}/\d{1,6}\] (?:Generating|Scanning|Re-running)\b|\+ \S{0,200}/ninja\b)"
 )

@@ -9,6 +9,7 @@ from trajcompress.processes.late_patterns import late_re
 
 _DONE = late_re(
     r"^(?:The file \S{1,300} has been|File (?:created|updated|written|saved|edited)|Text replaced"
+    r"|> Applied edit to (?=\S)"  # aider
     r"|\[[\w./-]{1,80} (?:\(root-commit\) )?[0-9a-f]{6,12}\] |[^\n]{0,60}[Ss]uccessfully|Done\b)"
     r"(?:[^\n.]|\.(?=\S)){0,160}",
     re.MULTILINE,
@@ -16,8 +17,11 @@ _DONE = late_re(
 _REFUSED = late_re(
     r"\b(?:not (?:been )?(?:found|applied|allowed|permitted|unique|match|exist|replaced|changed|edited)"
     r"|no (?:such|match\w*|changes?|space left)|already exists|denied|refused|rejected|failed|unable|can(?:no|')t"
-    r"|could(?: not|n't)|(?:must be|ensure it is) unique|(?:multiple|found (?:[2-9]|\d\d+)) (?:matches|occurrences)"
-    r"|not been read|modified since|read-only|(?:was|been) reverted|timed out|dry run|\Aaborted"
+    r"|could(?: not|n't)|ensure it is unique|must (?:be|use|have|start|first)"
+    r"|(?:outside(?: of)?|not in) (?:the )?allowed|missing (?:a )?(?:required|value)|is (?:a )?(?:required|missing)"
+    r"|(?:limit|quota|deadline) exceeded"
+    r"|unauthori[sz]ed|forbidden|invalid|(?:multiple|found (?:[2-9]|\d\d+)) (?:matches|occurrences)"
+    r"|not been read|modified since|read-only|(?:was|been) reverted|timed out|dry run|\Aaborted|was aborted"
     r"|0 (?:replacements?|changes|edits|files (?:changed|written))"
     r"|(?:operation|command|request|edit|write)(?: was)? (?:cancell?ed|blocked)|cancell?ed by)\b",
     re.IGNORECASE,
@@ -58,4 +62,4 @@ def why_not_applied(body: str) -> str:
     if said.count("`") % 2:  # a block of lines is quoted, and what became of it stands behind that
         behind = body[told.end() : told.end() + _EDGE_CHARS].partition("`")[2].partition("\n")[0]
         said = f"{said.rstrip('…')} …`{shorten(behind.rstrip(), _SNIPPET_CHARS)}"
-    return f"{said.partition('. ')[0].rstrip('.')}; {one_line(why[1])}" if why else said  # what to do says nothing
+    return f"{one_line(why[1])}; {said.partition('. ')[0].rstrip('.')}" if why else said  # what to do says nothing

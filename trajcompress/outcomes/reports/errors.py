@@ -49,6 +49,9 @@ _ERROR = late_re(
     r"(?::[^\n]{0,400}|[ \t]*$)|Exception:[^\n]{0,400}"
     r"|(?:ERROR|Error|error|FATAL|Fatal|fatal|panic|CRITICAL|npm ERR!|error\[E\d+\])"
     r"(?:[:!]| [a-z]{3,12} )[^\n]{1,400}"
+    r"|(?:(?:(?:Input|Output|Schema|Data) )?[Vv]alidation|MCP|Parse|Syntax|Runtime|Execution|Internal|Server|Network"
+    r"|Connection|Database|Request|Protocol|Permission|Authentication|Unexpected) error(?: -?\d{1,6})?: "
+    r"(?!-?[\d.]{1,20}$)[^\n]{3,400}"
     r"|(?:Fatal error|FATAL|ERROR|Error):[ \t]{0,8}(?=\n[ \t]{0,8}\S)"
     r"|Exception in thread [^\n]{1,400}|Caused by: [^\n]{1,400}"
     r"|[\w./\\+-]{1,200}(?:(?::\d{1,6}){1,2}:?|\(\d{1,6}(?:,\d{1,6})?\):)"  # compilers
@@ -257,7 +260,9 @@ def last_errors(found: Sequence[str], rejected: str, *, raised: bool) -> list[st
     Of exceptions that are ``raised`` one after the other the last two, which say most, and the very last first.
     """
     unlike = [*{error.lower().removeprefix("error: "): error for error in found}.values()]
-    told = [error for error in unlike if not rejected or rejected[:LEAST_CHARS] not in error]
+    told = [
+        error for error in unlike if not any(part[:LEAST_CHARS] in error for part in rejected.split("; ") if part)
+    ]
     told = [error for error in told if error.removeprefix("- ").rstrip("…") not in rejected]
     return told[-2:][::-1] if raised and told and not told[0].startswith(("FAIL", "ERROR")) else told
 

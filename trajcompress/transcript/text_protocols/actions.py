@@ -141,7 +141,9 @@ def find_actions(text: str) -> Acted | None:
 
 
 def shown_code(text: str) -> Acted | None:
-    """Read the last fenced code of a turn, whatever is said behind it, where output is known to answer it."""
+    """Read the edits of a turn, or its last fenced code, whatever is said behind it, where output answers it."""
+    if edited := _edited(text, anywhere=True):
+        return edited
     fence = last_fence(text, anywhere=True)
     return Acted((script_call(fence.language, fence.code),), "shape", fence.start) if fence else None
 
@@ -254,11 +256,13 @@ def _fenced(text: str) -> Acted | None:
     return Acted((script_call(fence.language, fence.code),), "shape", fence.start)
 
 
-def _edited(text: str) -> Acted | None:
+def _edited(text: str, *, anywhere: bool = False) -> Acted | None:
     """Read the blocks that end a turn which say what is to stand where, between ``<<<<``, ``====`` and ``>>>>``."""
+    if anywhere and "<<<< SEARCH" not in text:
+        return None
     if ended := _CLOSING.search(text[-_EDIT_END_CHARS:]):
         text = text[: len(text) - len(ended[0])]
-    if not text.rstrip("`\n ").endswith(">>>") and ">>>>>>> " not in text[-_EDIT_END_CHARS:]:
+    if not anywhere and not text.rstrip("`\n ").endswith(">>>") and ">>>>>>> " not in text[-_EDIT_END_CHARS:]:
         return None
     calls: list[ToolCall] = []
     first = start = end = 0
@@ -276,7 +280,7 @@ def _edited(text: str) -> Acted | None:
             first = first if calls else start
             calls.append(new_call(EDIT, {"path": name, "old_str": old, "new_str": new}))
             marks = []
-    if not calls or text[end:].strip("` \n"):
+    if not calls or (not anywhere and text[end:].strip("` \n")):
         return None
     return Acted(tuple(calls), "shape", first)
 
