@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
@@ -37,6 +38,7 @@ _ADDED = late_re(r"\A\+(?=[^\s\d+])(?:- )?")  # by a patch
 _BARE_ITEMS = 3
 _MOST_BARE, _ALONE_CHARS = 20, 24
 _IN_CALL, _IN_REPLY = "in a call: ", "in a reply: "
+_DATA = frozenset("{[")
 _ITEM = late_re(r"[^\s,;]+(?: [^\s,;]+)?")
 _TAGS = late_re(r"\A(?:<[a-zA-Z][\w-]{0,40}>)+(?=.)|(?<=.)(?:</[a-zA-Z][\w-]{0,40}>)+\Z")  # of a text protocol
 _HEADER = late_re(r"\A\[\w{1,40} for '[^\n]{0,400}'\] Result:\s{0,8}")  # of a text protocol: of what it is the result
@@ -114,7 +116,8 @@ def words_around(facts: Sequence[str], turns: Sequence[Turn], others: Iterable[s
                 link = linked(text, place)
                 words[fact] = link if mentions(link, fact) else fact
                 break
-    for number, places in found.items():
+    for number, alone in found.items():
+        places = _together(plain(number), alone)
         by = given[number].named if number < len(given) else lambda _: ""
         for told, near in _in_words(plain(number), places):
             words |= dict.fromkeys(near, told if told in near else f"{by(near)}{told}")
@@ -127,6 +130,24 @@ def _in_words(text: str, places: Sequence[_Place]) -> Iterator[tuple[str, Sequen
     yield from ((told, [fact]) for fact, told in in_json.items())
     for start, end, near in _joined(text, sorted(place for place in places if place.fact not in in_json)):
         yield _told(text, start, end, near), near
+
+
+def _together(text: str, places: Sequence[_Place]) -> list[_Place]:
+    """Return places of facts in a text, of one that is alone on its line where it stands beside another, if it does.
+
+    Of a table with a hundred records that is the one which has more of what is needed.
+    """
+    lines = [(text.rfind("\n", 0, place.start) + 1, text.find("\n", place.end) % (len(text) + 1)) for place in places]
+    held = Counter(lines)
+    together: list[_Place] = []
+    for place, line in zip(places, lines, strict=True):
+        found = place
+        for start, end in held if held[line] == 1 else ():
+            at = text.find(place.fact, start, end) if (start, end) != line else -1
+            if at >= 0 and is_whole(text, at, at + len(place.fact)):
+                found = _Place(at, at + len(place.fact), place.fact)
+        together.append(found)
+    return together
 
 
 def _telling_place(fact: str, text: str) -> int:
@@ -259,7 +280,9 @@ def _span_in(line: str, fact: str) -> tuple[int, int] | None:
 def _texts(turn: Turn) -> list[_Given]:
     text = turn.text
     if turn.role != "assistant":
-        return [_Given(_HEADER.sub("", text) if text.startswith("[") else text), _Given(turn.reasoning)]
+        text = _HEADER.sub("", text) if text.startswith("[") else text
+        # What a protocol wrote as a string has its lines once that is undone; data of its own is read as it is.
+        return [_Given(text if text.lstrip()[:1] in _DATA else readable(text)), _Given(turn.reasoning)]
     in_text = "\n".join(readable(call.arguments) for call in turn.calls if call.in_text)
     apart = (_passed(call.arguments) for call in turn.calls if not call.in_text)
     said = (_Given(each, _IN_REPLY, in_text) for each in (text, turn.reasoning))
