@@ -10,7 +10,7 @@ from typing import NamedTuple
 from trajcompress.facts.instructions import instructions, outline
 from trajcompress.facts.next_turns import LaterReader
 from trajcompress.facts.parts import Wanted
-from trajcompress.facts.quoted import Quote, by_result, quotes, within_quotes
+from trajcompress.facts.quoted import Quote, brought_in, by_result, quotes, within_quotes
 from trajcompress.facts.reading import is_told, mentions, words, words_of
 from trajcompress.facts.taken import STRONG, words_taken
 from trajcompress.facts.uses import TurnReader
@@ -73,7 +73,7 @@ class FactLedger:
         told = outline(self.turns[index].text, _NEEDED)
         named = {word: weight for word, weight in self.later.after(index).items() if weight >= STRONG}
         told = {**named, **told}
-        return {**told, **self.taken(index), **dict.fromkeys(facts, _NEEDED)}
+        return {**told, **self._brought_in.get(index, {}), **self.taken(index), **dict.fromkeys(facts, _NEEDED)}
 
     def taken(self, index: int) -> Wanted:
         """Return the words that later turns take from a result, and the blocks of it that they quote."""
@@ -90,6 +90,10 @@ class FactLedger:
     @cached_property
     def _quotes(self) -> list[Quote]:
         return quotes(self.turns, self._read.arguments)
+
+    @cached_property
+    def _brought_in(self) -> dict[int, Wanted]:
+        return brought_in(self.turns, self._read.arguments)
 
     @cached_property
     def _quoted(self) -> dict[int, Wanted]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice, pairwise
+from itertools import chain, islice, pairwise
 from typing import NamedTuple
 
 from trajcompress.facts.parts import Wanted
@@ -24,6 +24,10 @@ _FAR, _NEAR = 400, 60  # characters between two of them, and before or behind on
 _MOST_BACK = 400  # results; a row of many thousands would be looked through for each edit
 _MOST_PLACES = 4  # in a text that are tried
 _NUMBER = late_re(rf"[ \t]{{0,80}}(?:{NUMBER}|\d{{1,7}} )?[ \t]{{0,200}}+")  # of a line that is shown
+_RANGE = late_re(r"edit (\d{1,6}):(\d{1,6})(?=\s)")
+_END_OF_EDIT = "end_of_edit"
+_OWN = 0.5  # that much tells what stands in the call as well
+_NOT_MADE = "Your changes have NOT been applied"  # what is shown with that has other numbers, too
 _LINE_END = late_re(r"[ \t\r]*+(?:\n|\Z)")
 _HALF_TURNS = 10  # behind the end of a region a quote tells half as much
 _NEAR_TURNS = 4  # with those that hold results
@@ -52,12 +56,44 @@ def quotes(turns: Sequence[Turn], arguments: Sequence[Sequence[Sequence[str]]]) 
                 results.append((index, turn.text))
             continue
         for values in arguments[index] if results else ():
+            if shown := _by_numbers(values, results):
+                found.append(Quote(shown[0], index, shown[1]))
             for lines in _quoted(values):
                 longest = max(lines, key=len)
                 for place, text in islice(reversed(results), _MOST_BACK):
                     if longest in text and (block := _block(text, lines, longest)):
                         found.append(Quote(place, index, block))
                         break
+    return found
+
+
+def _by_numbers(values: Sequence[str], results: Sequence[tuple[int, str]]) -> tuple[int, str] | None:
+    """Return the lines that an edit replaces by their numbers, as SWE-agent's do, where they were shown last."""
+    edit = next(filter(None, map(_RANGE.match, values)), None)
+    if edit is None:
+        return None
+    first, last = int(edit[1]), int(edit[2])
+    for place, text in islice(reversed(results), _MOST_BACK):
+        start = text.find(f"\n{first}:") + 1 if _NOT_MADE not in text else 0
+        end = text.find("\n", text.find(f"\n{last}:", start - 1) + 1) if start else -1
+        if 0 < start < end <= start + _MOST_BLOCK:
+            return place, text[start:end]
+    return None
+
+
+def brought_in(turns: Sequence[Turn], arguments: Sequence[Sequence[Sequence[str]]]) -> dict[int, Wanted]:
+    """Return for each result of an edit by numbers of lines the new ones that it shows, and how much that tells."""
+    found: dict[int, Wanted] = {}
+    for index, turn in enumerate(turns[1:], 1):
+        values = chain.from_iterable(arguments[index - 1]) if turn.answers else ()
+        edit = next(filter(None, map(_RANGE.match, values)), None)
+        if edit is None:
+            continue
+        new = edit.string.strip().removesuffix(_END_OF_EDIT).rstrip().count("\n")
+        start = turn.text.find(f"\n{edit[1]}:") + 1
+        end = turn.text.find("\n", turn.text.find(f"\n{int(edit[1]) + new - 1}:", start - 1) + 1) if start else -1
+        if 0 < start < end <= start + _MOST_BLOCK:
+            found[index] = {turn.text[start:end]: QUOTED * (end - start) * _OWN}
     return found
 
 

@@ -19,6 +19,7 @@ from trajcompress.compaction.text.diffs import without_new_files
 from trajcompress.compaction.text.json_tree import Node, tree
 from trajcompress.compaction.text.middle import LEAST_CHARS, MARK_CHARS, cut_text, number
 from trajcompress.compaction.text.points import without_points
+from trajcompress.compaction.text.rejected_edits import without_original
 from trajcompress.compaction.text.thinning import without_furniture
 from trajcompress.facts.parts import LEAST, Wanted
 from trajcompress.processes.late_patterns import late_re
@@ -50,7 +51,7 @@ def cut(text: str, limit: int, keep: Wanted = MappingProxyType({}), clean: Clean
     place = _json_in(text)
     if place is None:
         shorter = text
-        for without in (without_points, without_descriptions, without_new_files):
+        for without in (without_points, without_descriptions, without_new_files, without_original):
             shorter = without(shorter, limit, keep)
         return cut_text(shorter, limit, keep, clean) if len(shorter) > limit else shorter
     held = text[place]

@@ -42,7 +42,7 @@ _NEEDED_CHARS = 40  # for each of these
 LABEL_CHARS, LONG_LABEL_CHARS = 70, 120
 """Of the call; the turn that holds it says the rest."""
 _SHORTEST_CHARS, _SHORTEST_LABEL_CHARS = 100, 60  # of what came of a call, and of the call
-_BARE_CHARS, _BARE_FAILED_CHARS, _BARE_LABEL_CHARS = 56, 80, 20
+_BARE_CHARS, _BARE_FAILED_CHARS, _BARE_LABEL_CHARS = 56, 80, 32
 
 
 def result_line(

@@ -17,7 +17,7 @@ from trajcompress.compaction.text.hunks import changes
 from trajcompress.facts.parts import Part, Wanted, first_of_entry, parts_with
 from trajcompress.outcomes.reports.errors import marks_any, tally
 from trajcompress.outcomes.text import TRACEBACK
-from trajcompress.processes.late_patterns import late_re
+from trajcompress.processes.late_patterns import holds_any, late_re
 from trajcompress.redact import HOLDS_NONE, Clean, redact, redact_all, without_secrets
 
 MARK_CHARS = 48
@@ -38,7 +38,14 @@ _SECRET_CHARS = 120
 _TALLIED_CHARS = 20_000  # of a longer text most is no report of tests
 
 _RAISED, _RAISED_CHARS = late_re(r"\n(\S[^\n]*)"), 160  # behind frames, which are indented
-_REFUSED, _MOST_REFUSED = late_re(r"\n(Tool \[\w{1,40}\] was not executed because [^\n]{1,200})"), 3  # as Cline says
+_SAYS_WHAT_CAME = late_re(  # lines by which harnesses say so, and their frames: half of one says something else
+    r"\n(Tool \[\w{1,40}\] was not executed because [^\n]{1,200}"  # Cline
+    r"|- [EFW]\d{3} [^\n]{1,200}|This is how your edit would have looked[^\n]{0,40}"  # SWE-agent
+    r"|This is the original code before your edit|Your changes have NOT been applied[^\n]{0,80}"
+    r"|\[?File updated[^\n]{0,160}|</?output_(?:head|tail)>|</?elided_chars>)(?=\r?\n|\Z)"  # mini-SWE-agent
+)
+_MOST_SAID = 8
+_SAID_BY = ("was not executed", "our changes have NOT", "File updated", "<output_head>")  # one is where any line is
 _MARK = late_re(r"\n\[… ([\d,]{1,15}) characters elided(?:, with [^\n]*)? …\]\n")
 _MARK_END = " …]\n"
 
@@ -128,10 +135,11 @@ def _telling(text: str, keep: Wanted, room: int) -> list[Part]:
 
 
 def _failing(text: str, clean: Clean) -> Sequence[Part]:
-    """Return the lines that say what was not even run, and how the line begins that says what was raised last."""
+    """Return the lines by which a harness says what came of a call, and how that begins which was raised last."""
     at = text.rfind(TRACEBACK)
     raised = _RAISED.search(text, at) if at >= 0 else None
-    found = [*islice(_REFUSED.finditer(text), _MOST_REFUSED), *([raised] if raised else [])]
+    said = _SAYS_WHAT_CAME.finditer(text) if holds_any(text, _SAID_BY) else ()
+    found = [*islice(said, _MOST_SAID), *([raised] if raised else [])]
     parts = [Part(line.start(1), min(line.end(1), line.start(1) + _RAISED_CHARS)) for line in found]
     near = _near_secrets(text, parts, clean) if parts else set()
     return [part for part in parts if part not in near]
