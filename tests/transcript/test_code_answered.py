@@ -124,3 +124,16 @@ def test_objects_that_objects_answer_are_executed_until_words_report():
     assert observed("", *row, "The tray is in the washer.") == [2, 4, 6, 8]
     assert observed("", *row, '{"skill": "wait", "target": "none"}') == []
     assert observed("", '{"status": 7}', *row[1:], "That was the last.") == []
+
+
+def test_the_next_run_on_a_console_is_a_request():
+    def box(task: str) -> str:
+        return f"╭{'─' * 20} New run {'─' * 20}╮\n│{' ' * 49}│\n│ {task:<48}│\n│{' ' * 49}│\n╰{'─' * 49}╯"
+
+    def code(line: str) -> str:
+        return f" ─ Executing parsed code: {'─' * 30} \n  {line}   \n {'─' * 50} "
+
+    failed = "Code execution failed at line 'x = f()' due to: InterpreterError: Forbidden function evaluation: 'f'"
+    row = [box("How many flats are let?"), code("x = f()"), failed, code("final_answer(4)")]
+    row += [f"Final answer: 4\n{box('And how many are empty?')}", code("final_answer(2)"), "Final answer: 2"]
+    assert observed("", *row, "Done.") == [2, 6]

@@ -21,6 +21,11 @@ LISTED = '"thoughts🤔" I look.\n"actions🚀" [{"API_name": "sam", "API_params
             ("action", "Tap"),
         ),
         (LISTED, "sam", ("boxes", [[0, 1]])),
+        (
+            f" ─ Executing parsed code: {'─' * 60} \n  x = 1   \n  f(x)   \n {'─' * 80} ",
+            "python",
+            ("code", "x = 1\nf(x)"),
+        ),
         ('Birch it is. !collectBlocks("birch_log", 3)', "collectBlocks", None),
         ("Let me see. !inventory", "inventory", None),
         ('{"thought": "a", "action": {"tool": "get", "args": {"id": 7}}}', "get", ("id", 7)),

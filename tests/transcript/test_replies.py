@@ -214,3 +214,32 @@ def test_questions_are_asked_of_whoever_answers_as_the_prompt_foretells():
     row = [prompt, "他的身体有什么特别的地方吗？", "是", "他走楼梯是为了锻炼身体吗？", "不是", "七楼住着他的朋友吗？"]
     row += ["没有关系", "他带着雨伞吗？", "是的，你已经猜到了关键点。请继续提问。", "他个子矮吗？", "是"]
     assert observed("", *row, "他个子很矮。") == [2, 4, 6, 10]
+
+
+def test_an_environment_that_runs_what_is_said_in_words_answers_all_of_it():
+    row = ["Get the flag of the service.", "nc host.example 4158"]
+    row += ['nc: getaddrinfo for host "host.example" port 4158: Name or service not known\n']
+    row += ["It seems like the host is not reachable.", "/bin/bash: line 1: It: command not found\n"]
+    row += [
+        "I'm sorry, but I can't go on.",
+        "/bin/bash: line 1: Im sorry, but I cant: command not found\n",
+        "I stop.",
+    ]
+    assert observed("", *row) == [2, 4, 6]
+
+
+def test_a_command_that_a_person_does_not_have_was_run_by_that_person():
+    row = ["how do i install it", "Try `pip install flask`.", "bash: pip: command not found", "Use pip3 then."]
+    assert observed("", *row, "bash: pip3: command not found", "Is Python there?") == []
+
+
+def test_a_result_that_names_a_call_of_the_turn_before_is_an_observation():
+    row = ["Find where it breaks.", 'I search with `search_class("Field")` to see how it is made.']
+    row += [
+        'Result of search_class("Field"):\nFound 2 classes with name Field.',
+        "It is in forms.py.",
+        "No, in models.",
+    ]
+    assert observed("", *row, "Then in models.") == [2]
+    row[2] = "Result of search_class I got:\nnothing"
+    assert observed("", *row, "Then in models.") == []

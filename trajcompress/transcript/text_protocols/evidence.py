@@ -17,7 +17,15 @@ from trajcompress.transcript.text_protocols.observation_parts import LONG
 from trajcompress.transcript.text_protocols.openings import form_of, label_of, opening_of
 from trajcompress.transcript.text_protocols.promised import is_relayed
 from trajcompress.transcript.text_protocols.prompts import has_it_played
-from trajcompress.transcript.text_protocols.replies import acknowledges, is_played_by, is_slang, quotes, settled
+from trajcompress.transcript.text_protocols.replies import (
+    acknowledges,
+    gives_result_of,
+    is_played_by,
+    is_slang,
+    quotes,
+    ran_words,
+    settled,
+)
 from trajcompress.transcript.text_protocols.tasks import new_tasks
 from trajcompress.transcript.text_protocols.turn_evidence import TurnEvidence
 from trajcompress.transcript.text_protocols.unnamed_actions import (
@@ -76,8 +84,17 @@ class Row(TurnEvidence):
     def _known_by_form(self) -> set[int]:
         """Return the turns that are observations by how they are written, or whose they are."""
         found = {i for i in self.prints if self._is_named(i)}
+        found |= self._known_to_answer()
         found |= delegated(self.turns, (i + 1 for i in self.answered))
         return found | named_alike(self.turns, (i + 1 for i in self.acts), self.is_output)
+
+    def _known_to_answer(self) -> set[int]:
+        """Return the turns that could not be said unless what stands before them had been run."""
+        exchanges = {i + 1: (self.turns[i + 1].text, self.turns[i].text) for i in self.answered}
+        found = {i for i, (reply, said) in exchanges.items() if ran_words(reply, said)}
+        if found:  # so all that is said is run
+            return found | {i for i in exchanges if not self.prints[i].person}
+        return {i for i, (reply, said) in exchanges.items() if gives_result_of(reply, said)}
 
     def _is_answered(self, act: int) -> bool:
         """Whether no person answers an action, nor is asked."""

@@ -1,6 +1,9 @@
-"""Calls in the frames of a few protocols: an answer's tag, a key, comments above, an exclamation mark. Pure."""
+"""Calls in the frames of a few protocols: a tag, a key, a rule, comments above, an exclamation mark. Pure."""
 
 from __future__ import annotations
+
+import re
+from textwrap import dedent
 
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.text_protocols.acted import Acted
@@ -15,11 +18,13 @@ _ANSWER, _ANSWER_END = "<answer>", "</answer>"  # of agents on a phone, as AutoG
 _LISTED = late_re(r'(?:\A|\n)"actions[^"\n]{0,4}" ?(\[[^\n]{2,20000}\])[ \t]{0,4}(?:\n|\Z)')  # LLaVA-Plus
 _COMMAND = late_re(r"(?:\A|(?<=\s))!([A-Za-z]\w{2,40})(?:\(([^\n]{0,2000})\))?\Z")  # of a bot in a game
 _COMMAND_CHARS = 2_100
+_RULED = late_re(r"\s{0,4}─ Executing parsed code: ─{4,}\s{0,4}\n(.{1,20000}?)\s{0,400}─{20,}\s{0,4}\Z", re.DOTALL)
+"""A log of smolagents on a console."""
 
 
 def framed(text: str) -> Acted | None:
     """Read a turn that ends with a call in such a frame."""
-    return _in_answer(text) or _under_key(text) or _behind_mark(text) or _under_comments(text)
+    return _in_answer(text) or _under_key(text) or _between_rules(text) or _behind_mark(text) or _under_comments(text)
 
 
 def _in_answer(text: str) -> Acted | None:
@@ -33,6 +38,14 @@ def _under_key(text: str) -> Acted | None:
     listed = _LISTED.search(text) if '"actions' in text else None
     calls = json_calls(listed[1]) if listed else ()
     return Acted(calls, "named", listed.start(1)) if listed and calls else None
+
+
+def _between_rules(text: str) -> Acted | None:
+    ruled = _RULED.search(text) if "─ Executing parsed code: ─" in text else None
+    if ruled is None:
+        return None
+    code = dedent("\n".join(map(str.rstrip, ruled[1].split("\n"))))
+    return Acted((new_call("python", {"code": code}),), "named", ruled.start())
 
 
 def _behind_mark(text: str) -> Acted | None:

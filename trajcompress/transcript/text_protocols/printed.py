@@ -40,7 +40,7 @@ _CERTAIN_BEGIN = late_re(
     r"|(?:观察|观测|观察结果|执行结果|返回结果|工具返回|観察|観測|実行結果|관찰|실행 결과)(?:结果|結果)?[ \t]?[:：]"
     r"|(?:BEOBACHTUNG|Beobachtung|OBSERVACIÓN|Observación|OSSERVAZIONE|Osservazione|OBSERVAÇÃO|Observação"
     r"|НАБЛЮДЕНИЕ|Наблюдение)[ \t]?:|Here is the (?:response|result|output) (?:from|of) the [A-Z]{3,7} request\b"
-    r"|Code output:|The code above was executed"
+    r"|Code output:|The code above was executed|(?:Error:\n)?Code execution failed at line '"
     r"|```(?:tool_)?outputs?\n|Given the [^\n]{1,60} as below[:.]|Code from the last round:"
     r"|> (?:Running \w{1,20} (?:code )?block|Executed Results:)|My previous action is invalid\."
     r"|Thank you for shopping with us! Your code:"

@@ -27,6 +27,12 @@ _MANY = 3
 _OPENED = ("{", "[")
 _MOSTLY = 0.75
 _ACKNOWLEDGED = frozenset({"ok.", "ok"})
+_NO_COMMAND = late_re(
+    r"(?:/(?:usr/)?bin/)?(?:ba|da|z|k)?sh: (?:(?:line )?\d{1,5}: )?([^\n]{1,200}): (?:command )?not found"
+)
+_NO_COMMAND_CHARS = 300
+_RESULT_OF = late_re(r"\s{0,8}(?:The )?(?:Result|Output|Response)s? (?:of|for|from) ([\w.]{2,60}\([^\n]{0,200}\)):")
+_QUOTING = str.maketrans("", "", "'\"`\\")
 _THINKS = late_re(r"\s{0,4}(?:> ?)?think ?:", re.IGNORECASE)
 
 
@@ -113,3 +119,27 @@ def mirrors(exchanges: Iterable[tuple[str, str]]) -> bool:
 def acknowledges(reply: str, thought: str) -> bool:
     """Whether a reply is the ``OK.`` by which ReAct's environments answer what is only thought."""
     return reply.strip().lower() in _ACKNOWLEDGED and _THINKS.match(thought) is not None
+
+
+def ran_words(reply: str, said: str) -> bool:
+    """Whether a shell says that the first words of a turn are no command: all of it was run, also what is none.
+
+    >>> ran_words("/bin/bash: line 1: Im sorry, but I cant: command not found", "I'm sorry, but I can't do it.")
+    True
+    >>> ran_words("bash: pip: command not found", "pip install requests")
+    False
+    """
+    told = _NO_COMMAND.fullmatch(reply.strip()) if len(reply) <= _NO_COMMAND_CHARS else None
+    if told is None or not (told[1][0].isupper() or " " in told[1]):  # else a person may have run it
+        return False
+    return said.translate(_QUOTING).lstrip().startswith(told[1].translate(_QUOTING))
+
+
+def gives_result_of(reply: str, said: str) -> bool:
+    r"""Whether a reply gives the result of a call that a turn writes in so many words.
+
+    >>> gives_result_of('Result of find("A"):\nFound 2 classes', 'I look at `find("A")` first.')
+    True
+    """
+    told = _RESULT_OF.match(reply)
+    return told is not None and told[1] in said

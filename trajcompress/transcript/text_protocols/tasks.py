@@ -16,6 +16,8 @@ _HINTS = (
     *("objective", "task", "question", "query", "goal", "instruction", "problem", "request", "问题", "任务", "题目"),
     *("质问", "タスク", "aufgabe", "frage", "tâche", "tarea", "pregunta", "задача", "вопрос"),
 )
+_BOX = "─ new run ─"  # on a console, as smolagents writes
+_BOXED = late_re(rf"({_BOX})─*╮\n│ {{0,400}}│\n│ {{0,8}}(\S[^\n│]{{3,300}})")
 _READ_CHARS = 20_000
 _PROMPT_CHARS = 80_000
 _KNOWN_CHARS = 60
@@ -47,4 +49,5 @@ def tasks_of(text: str) -> list[tuple[str, str]]:
     """Return how the tasks begin that lines of a text are labelled as, each with its label; in small letters."""
     low = text[:_READ_CHARS].lower()
     found = _TASK.findall(f"\n{low}") if holds_any(low, _HINTS) else []
+    found += _BOXED.findall(low) if _BOX in low else []
     return [(label, task[:_KNOWN_CHARS].rstrip(" .\"'`*")) for label, task in found]
