@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
+from clearing import FIRST
+from compressing import run
+from msgspec.structs import replace
 from pruning import tokens
+from shared import load_cached
 from trajectories import read
 
 from trajcompress.compaction.text import elide_results
 from trajcompress.compaction.text.truncate import name_in_marks
-from trajcompress.transcript.observations import demonstration_heading, read_observations
-from trajcompress.transcript.trajectory import Turn
+from trajcompress.metrics.row import RowMetrics
+from trajcompress.tokens.counter import TokenCounter
+from trajcompress.transcript.observations import demonstration_heading, example_within, read_observations
+from trajcompress.transcript.trajectory import Trajectory, Turn
 
 HEADING = "Here is a demonstration of how to accomplish this task."
 STEPS = "\n".join(f"I open file_{number}.py now.\n```\nopen file_{number}.py\n```" for number in range(200))
 MARK = re.compile(r"\n\[… ([\d,]+) characters elided …\]\n")
 WANTED = {f"file_{number}.py": 4.0 for number in (40, 90, 140)}
+
+
+EXAMPLE = "\n".join(f"ASSISTANT: I look at part_{number}.\nUSER: It is there." for number in range(80))
+FRAMED = f"---------- START OF EXAMPLE ----------\n\n{EXAMPLE}\n\n---------- END OF EXAMPLE ----------"
 
 
 def row(example: str) -> tuple[Turn, ...]:
@@ -103,3 +115,56 @@ def test_a_heading_is_a_line_near_the_beginning():
     assert demonstration_heading(HEADING) == 0
     assert demonstration_heading(f"{'x ' * 300}\n{HEADING}\nrest") == 0
     assert demonstration_heading("The API manual, with examples of calls.\nrest") == 0
+
+
+def in_request(example: str, steps: int = 6) -> Trajectory:
+    """A text-protocol agent whose first request holds an example, and results of which none can be cut."""
+    turns = [f"This is how it is done.\n\n{example}\n\nDo NOT think that all is the same.\n\nMend a.py."]
+    for number in range(steps):
+        turns += [f"Thought: I look at a{number}.\nAction: ls a{number}", f"Observation: b{number}.py"]
+    turns.append("Thought: It is done.\nAction: finish")
+    roles = ("user", "assistant")
+    return read([{"role": roles[at % 2], "content": text} for at, text in enumerate(turns)])
+
+
+def compressed(counter: TokenCounter, trajectory: Trajectory, **changes: Any) -> tuple[Sequence[Turn], RowMetrics]:
+    """What becomes of a row that is 200 tokens over its target."""
+    rules = replace(FIRST, target_max_tokens=counter.count(trajectory).tokens - 200, **changes)
+    turns, row = run(counter, trajectory, None, rules)
+    return turns or trajectory.turns, row
+
+
+@pytest.fixture(scope="module")
+def counter() -> TokenCounter:
+    return TokenCounter(load_cached(None))
+
+
+def test_one_that_stands_in_a_request_goes_before_any_turn_of_the_assistant(counter: TokenCounter):
+    trajectory = in_request(FRAMED)
+    turns, row = compressed(counter, trajectory)
+    assert (row.reason, row.passes, row.turns_elided, row.still_over_limit) == ("elided", 0, 1, False)
+    begins, ends = turns[0].text.split("[… ")
+    assert begins == "This is how it is done.\n\n---------- START OF EXAMPLE ----------\n"
+    assert ends.endswith("---------- END OF EXAMPLE ----------\n\nDo NOT think that all is the same.\n\nMend a.py.")
+    assert [turn.text for turn in turns[1:]] == [turn.text for turn in trajectory.turns[1:]]
+
+
+@pytest.mark.parametrize(
+    "example", [EXAMPLE, FRAMED.replace("END OF EXAMPLE", "END"), FRAMED.replace("EXAMPLE", "IT")]
+)
+def test_a_request_that_marks_none_is_cut_as_others_are(counter: TokenCounter, example: str):
+    trajectory = in_request(example)
+    assert example_within(trajectory.turns[0].text) == (0, 0)
+    assert compressed(counter, trajectory)[1].reason == "request_truncated"
+
+
+def test_it_is_read_as_it_was_once_it_is_cut(counter: TokenCounter):
+    trajectory = in_request(FRAMED)
+    again = read([dict(turn.raw) for turn in compressed(counter, trajectory)[0]])
+    assert [bool(turn.answers) for turn in again.turns] == [bool(turn.answers) for turn in trajectory.turns]
+    assert example_within(again.turns[0].text)[1]
+
+
+def test_with_lenient_fit_it_stays(counter: TokenCounter):
+    trajectory = in_request(FRAMED)
+    assert compressed(counter, trajectory, fit="lenient")[0][0].text == trajectory.turns[0].text

@@ -17,6 +17,7 @@ from trajcompress.compaction.strategies.clear_observations import (
     clear_observations,
     leave_shortest_lines,
 )
+from trajcompress.compaction.strategies.cut_shown_examples import cut_shown_examples
 from trajcompress.compaction.strategies.drop_bulk import drop_bulk
 from trajcompress.compaction.strategies.leave_bare_lines import leave_bare_lines
 from trajcompress.compaction.strategies.name_facts import name_facts
@@ -39,9 +40,9 @@ def with_standard_ladder(policy: Policy) -> Policy:
     """Return the policy with the strategies that its settings ask for, in their order.
 
     Where observations are both cleared and truncated, bulk goes first, and those that cannot stay whole are truncated
-    before others are cleared, and all but the last before lines get shorter. Then any turn is summarised away, unless
-    bare lines spare that; a summary is trimmed before the last are truncated. What a person wrote is truncated last,
-    if at all.
+    before others are cleared, and all but the last, with examples in requests, before lines get shorter. Then turns
+    are summarised away, unless bare lines spare that; a summary is trimmed before the last are truncated. What a
+    person wrote is truncated last, if at all.
     """
     clear, strict = policy.clear_observations, policy.fit == "strict"
     rungs: Sequence[tuple[Strategy, bool]] = (
@@ -49,6 +50,7 @@ def with_standard_ladder(policy: Policy) -> Policy:
         (truncate_giants, clear and strict),
         (clear_observations, clear),
         (truncate_older, clear and strict),
+        (cut_shown_examples, clear and strict),
         (leave_shortest_lines, clear),
         (truncate_older, clear and strict),
         (leave_bare_lines, clear and strict),

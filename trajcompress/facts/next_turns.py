@@ -99,17 +99,16 @@ class LaterReader:
         """Return what the assistant says and passes to tools next, but for the words of the action before.
 
         Of its last turn that is what it says as it stands in the result. What the action before names by the
-        numbers of lines is looked for, so it is taken up.
+        numbers of lines is looked for, so it is taken up; where nothing comes after the result, all that it names.
         """
         if index not in self._after:
             self._after[index] = self._taken_up(index)
         return self._after[index]
 
     def _taken_up(self, index: int) -> Later:
-        ahead = self._ahead(index)
+        ahead, acted = self._ahead(index), self._acted(index)
         if not ahead:
-            return NOTHING_LATER
-        acted = self._acted(index)
+            return self._looked_for(index, acted)
         said = dict(self._said(ahead[0]))
         for at in ahead[1:]:
             said |= self._said(at)
@@ -123,6 +122,13 @@ class LaterReader:
         spoken = map(self._spoken, dict.fromkeys((*ahead, self._last)))
         as_it_stands = _said_as_in(list(spoken), shown)[:_MOST_RUNS]
         return {**said, **dict.fromkeys((word for word in as_it_stands if word not in before), STRONG)}
+
+    def _looked_for(self, index: int, acted: int | None) -> Later:
+        """Return what the agent names in the action itself, where it says nothing after it."""
+        if acted is None:
+            return NOTHING_LATER
+        as_it_stands = _said_as_in([self._spoken(acted)], self._turns[index].text[:_RESULT_CHARS])[:_MOST_RUNS]
+        return {**self._said(acted), **dict.fromkeys(as_it_stands, STRONG)}
 
     def _spoken(self, index: int) -> _Spoken:
         if index not in self._each:

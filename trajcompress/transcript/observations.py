@@ -50,6 +50,9 @@ REFUSED_REPLY = "reply refused"
 
 _EXAMPLE_CHARS = 400
 _FENCE = late_re(r"\n[ \t]{0,4}(?:[-=*#~_]{3,}[^\n]{0,60}|</?\w[\w -]{0,40}>)[ \t]{0,9}(?=\s|\Z)")
+_EXAMPLE_OPENS, _EXAMPLE_CLOSES = (
+    late_re(rf"(?:\A|(?<=\n))-{{3,60}} {side} OF EXAMPLE -{{3,60}}(?=\r?\n)") for side in ("START", "END")
+)
 _FRAME_CHARS = 1_000  # between the heading and what is shown
 
 
@@ -149,6 +152,16 @@ def demonstration_frame(text: str) -> tuple[int, int]:
     closes = _FENCE.match(text, text.rstrip().rfind("\n"))
     begin = opens.end() if opens else heading
     return begin, closes.start() if closes and begin < closes.start() else len(text)
+
+
+def example_within(text: str) -> tuple[int, int]:
+    """Return where the worked example stands in a request that says where one begins and ends; 0 and 0 in others.
+
+    So do the first requests of OpenHands.
+    """
+    opens = _EXAMPLE_OPENS.search(text) if "START OF EXAMPLE" in text else None
+    closes = _EXAMPLE_CLOSES.search(text, opens.end()) if opens else None
+    return (opens.end(), closes.start()) if opens and closes else (0, 0)
 
 
 def _marked(turns: tuple[Turn, ...], found: Mapping[int, Acted | None]) -> tuple[Turn, ...]:

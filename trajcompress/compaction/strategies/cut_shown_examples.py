@@ -1,0 +1,37 @@
+"""Cut worked examples that stand in a request, between lines that say so: they are of another task."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from trajcompress.compaction.policy import NOTHING_TO_DO, Asking, Policy, Skip
+from trajcompress.compaction.state import State
+from trajcompress.compaction.strategies.truncate_observations import TRUNCATED
+from trajcompress.compaction.text.middle import cut_behind
+from trajcompress.formats.rewrite import map_request
+from trajcompress.redact import Clean
+from trajcompress.transcript.observations import example_within, is_request
+
+
+def cut_shown_examples(state: State, policy: Policy) -> Asking[State | Skip]:
+    """Cut what stands between the lines around such examples, before any turn of the assistant is summarised away."""
+    yield from ()
+    turns = list(state.turns)
+    may_change = [at for at, turn in enumerate(turns) if is_request(turn) and at != state.shared_turn]
+    for index in may_change:
+        turns[index] = map_request(turns[index], partial(_without_example, state.takes_secrets_out))
+    changed = frozenset(index for index in may_change if turns[index] is not state.turns[index])
+    if not changed:
+        return NOTHING_TO_DO
+    shorter = state.with_turns(tuple(turns), target=policy.target_max_tokens)
+    if shorter.tokens >= state.tokens or shorter.count.method != state.count.method:
+        return NOTHING_TO_DO
+    reason = TRUNCATED if shorter.tokens <= policy.target_max_tokens else state.reason
+    return replace(shorter, giants=state.giants | changed, reason=reason)
+
+
+def _without_example(clean: Clean, text: str) -> str:
+    """Return a request without the example in it; all of it where a secret might lose its half."""
+    start, end = example_within(text)
+    return cut_behind(text, start, end) if end and clean(text) == text else text
