@@ -199,4 +199,14 @@ def test_what_a_shell_printed_stands_alone():
 
 def test_what_stands_in_a_fence_before_more_comes_first():
     text = '```text\nYou pick up the pan 1.\n```\n\nReconstructed state:\n```json\n{\n  "inventory": "pan 1"\n}\n```'
-    assert read(text, Action("action", "take pan 1", "run")).said.startswith("You pick up the pan 1.")
+    assert read(text, Action("action", "take pan 1", "run")).said == "You pick up the pan 1."
+    text = "```text\nYou pick up the pan 1.\n```\n\nIt is heavy."
+    assert read(text, Action("action", "take pan 1", "run")).said == "You pick up the pan 1. It is heavy."
+
+
+def test_of_code_that_failed_the_reason_comes_first():
+    printed = "Execution logs:\n{'start': 1}\nCode execution failed at line 'd1 = last['start']\nprint(d1)' due to: "
+    why = "InterpreterError: Could not index {'a': 1} with 'start': TypeError: string indices must be integers"
+    told = read(f"{printed}{why}", Action("python", "d1 = last['start']", "run"))
+    assert told.failed
+    assert told.said.startswith(why)

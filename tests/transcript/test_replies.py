@@ -243,3 +243,31 @@ def test_a_result_that_names_a_call_of_the_turn_before_is_an_observation():
     assert observed("", *row, "Then in models.") == [2]
     row[2] = "Result of search_class I got:\nnothing"
     assert observed("", *row, "Then in models.") == []
+
+
+def test_who_answers_thoughts_with_ok_answers_acts_as_well():
+    row = [
+        "You are in a room with a shelf 1. Your task is to: find a mug.",
+        "think: I look at the shelf first.",
+        "OK.",
+    ]
+    row += ["go to shelf 1", "On the shelf 1, you see a mug 1.", "take mug 1 from shelf 1", "You pick up the mug 1."]
+    assert observed("", *row, "think: I have it.") == [2, 4, 6]
+
+
+def test_verdicts_on_code_alone_turn_after_turn_are_a_harness_s():
+    code = ["def f(n):\n    return n", "def f(n):\n    return n + 1", "import math  def f(n): return 0"]
+    verdicts = ["Test case did not pass. Please try again."] * 2 + [
+        "Error executing action: invalid syntax (<unknown>)"
+    ]
+    row = ["Write a function that adds one."] + [each for pair in zip(code, verdicts, strict=True) for each in pair]
+    assert observed("", *row, "def f(n): return n + 1") == [2, 4, 6]
+    row[4] = "It does that, but I want it for lists."
+    assert observed("", *row, "def f(n): return n + 1") == []
+
+
+def test_folders_that_a_command_lists_are_output():
+    row = ["Print all folders under /system that hold such files."]
+    for tail in ("sort -u", "uniq", "sort -u | cat", "awk '{print}'"):
+        row += [f'find /system -type f -name "*.out" -exec dirname {{}} \\; | {tail}', "/system\n/system/folder1\n"]
+    assert observed("", *row, "submit") == [2, 4, 6, 8]

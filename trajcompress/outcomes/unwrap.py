@@ -35,6 +35,12 @@ _OPENED = late_re(  # what stands behind it else is the beginning of what was pr
     r"[ \t]{0,4}\r?\n",
     re.IGNORECASE,
 )
+_STATE = late_re(
+    r"\s{0,8}[^\n]{1,80}:\n```json\n.{0,100000}\n```\s{0,8}", re.DOTALL
+)  # which a harness tells each time
+_FAILED_AT = late_re(  # as smolagents says: the line stands in the code, why it failed comes behind it
+    r"(?:\A|(?<=\n))(?:Error:\n)?Code execution failed at line '.{1,4000}?' due to: ", re.DOTALL
+)
 _OF_SHELL = late_re(r'\s{0,8}\{[^{}]{0,300}?"(?:std(?:out|err)|output|logs?)"\s{0,4}:')
 _PRINTED = ("stdout", "output", "log", "logs", "stderr")  # in this order
 _CODES = ("exit_code", "exitCode", "exitcode", "returncode", "return_code", "returnCode", "exit_status", "code")
@@ -55,6 +61,8 @@ def unwrap(text: str) -> str:
     text = without_notes(text) or text
     if _ASKS_ON in text:
         text = text[: text.find(_ASKS_ON)]
+    if "due to: " in text and (failed := _FAILED_AT.search(text)):
+        text = f"{text[: failed.start()]}{text[failed.end() :]}"
     if warned := _WARNED.match(text):
         text = text[warned.end() :]
     body = _unwrapped(text)
@@ -82,7 +90,8 @@ def _unwrapped(text: str) -> str:
     if body.endswith(f"\n{_FENCE}") and body.count(_FENCE) == _PAIR and (opened := _OPENED.match(body)):
         start, end = start + opened.end(), start + len(body) - len(_FENCE)
     elif (opened := _OPENED.match(body)) and (closes := body.find(f"\n{_FENCE}\n", opened.end())) >= 0:
-        return f"{body[opened.end() : closes]}{body[closes + len(_FENCE) + 1 :]}"  # what it prints, and then more
+        inside, behind = body[opened.end() : closes], body[closes + len(_FENCE) + 1 :]
+        return inside if _STATE.fullmatch(behind) else f"{inside}{behind}"  # what it prints, and then more
     if (code := exit_code(text)) not in {None, "0"} and exit_code(text[start:end]) is None:
         return f"{text[start:end].strip()}\nexit code: {code}"
     return text[start:end].strip()

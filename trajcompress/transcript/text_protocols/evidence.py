@@ -91,10 +91,17 @@ class Row(TurnEvidence):
     def _known_to_answer(self) -> set[int]:
         """Return the turns that could not be said unless what stands before them had been run."""
         exchanges = {i + 1: (self.turns[i + 1].text, self.turns[i].text) for i in self.answered}
-        found = {i for i, (reply, said) in exchanges.items() if ran_words(reply, said)}
-        if found:  # so all that is said is run
+        found = {i for i, (reply, said) in exchanges.items() if ran_words(reply, said) or acknowledges(reply, said)}
+        if found or self._is_judged():  # so all that is said is taken for an action
             return found | {i for i in exchanges if not self.prints[i].person}
         return {i for i, (reply, said) in exchanges.items() if gives_result_of(reply, said)}
+
+    def _is_judged(self) -> bool:
+        """Whether most turns are code or commands alone, and most replies to them what a harness says of such."""
+        judged = sum(is_feedback(self.prints[i + 1].begin) for i in self.answered)
+        if judged < _MANY or 2 * judged < len(self.answered):
+            return False
+        return all(terse_action(self.turns[i].text) is not None for i in self.answered)
 
     def _is_answered(self, act: int) -> bool:
         """Whether no person answers an action, nor is asked."""

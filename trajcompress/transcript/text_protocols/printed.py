@@ -96,7 +96,7 @@ _SHAPED_LINE = late_re(  # a newline is found in a fraction of the time of the s
     r"|(?:错误|錯誤|エラー|오류)[:：]|[-dlrwx]{10}\s"
     r"|(?:CREATE|ALTER|DROP|INSERT) (?:TABLE|INDEX|VIEW|UNIQUE|INTO) "
     rf"|total \d|\s{{0,5}}{NUMBER} ?"
-    r"|(?:[\w.-]{1,60}/)+[\w.-]{1,60}$|[\[({<]"
+    r"|(?:[\w.-]{1,60}/)+[\w.-]{1,60}$|/[\w.-]{1,60}(?=\n/)|[\[({<]"
     r"|\s{0,8}\"[\w-]{1,40}\":|\S{1,60}[=:]\S|(?:FAILED|PASSED) \S|[A-Za-z_][\w.]{0,30} = \S|(?:diff|\+\+\+|---"
     r"|@@) |=+ |\| "
     r"|[\w.-]{1,40}: line \d|>>> |[●○×↻] \S+\.\w+ "
