@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from base64 import b64encode
+from hashlib import sha256
 
 import pytest
 from compressing import POLICY, assert_adds_up, run
@@ -134,3 +136,11 @@ def test_what_binds_stays_amid_what_was_pasted(counter: TokenCounter):
     assert (row.requests_truncated, row.still_over_limit) == (1, False)
     assert f"\n{bind}\n" in turns[1].text
     assert len(MARK.findall(turns[1].text)) == 2
+
+
+def test_what_is_encoded_in_it_goes_whole_as_half_of_it_is_no_use(counter: TokenCounter):
+    encoded = b64encode(b"".join(sha256(bytes([n])).digest() for n in range(240))).decode()
+    trajectory = read([SYSTEM, {"role": "user", "content": f"What does this image show?\n{encoded}"}, SAY])
+    turns, row = run(counter, trajectory, policy=replace(STRICT, target_max_tokens=200))
+    assert (row.reason, row.requests_truncated) == ("request_truncated", 1)
+    assert turns[1].text == f"What does this image show?\n[… {len(encoded):,} encoded characters elided …]"

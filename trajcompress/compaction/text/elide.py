@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from typing import TypeAlias
 
+from trajcompress.compaction.text.bulk import without_bulk
 from trajcompress.compaction.text.cut import cut
 from trajcompress.compaction.text.line import is_line
 from trajcompress.compaction.text.middle import LEAST_CUT, cut_behind, useful_chars
@@ -156,7 +157,11 @@ class _Elider:
         return shorter
 
     def shorten_request(self, text: str) -> str:
-        return self._shorten(text, REQUEST_CHARS)
+        """Cut a request, what is encoded in it first: half of that is no use."""
+        plain = without_bulk(text, lambda _: False) if self.excess > 0 else text
+        if plain != text:
+            self.excess -= self._count(text) - self._count(plain)
+        return self._shorten(plain, REQUEST_CHARS)
 
     def _shorten(self, text: str, least: int) -> str:
         if self.spares_useful and self.excess > 0:

@@ -42,10 +42,17 @@ _SAYS_WHAT_CAME = late_re(  # lines by which harnesses say so, and their frames:
     r"\n(Tool \[\w{1,40}\] was not executed because [^\n]{1,200}"  # Cline
     r"|- [EFW]\d{3} [^\n]{1,200}|This is how your edit would have looked[^\n]{0,40}"  # SWE-agent
     r"|This is the original code before your edit|Your changes have NOT been applied[^\n]{0,80}"
-    r"|\[?File updated[^\n]{0,160}|</?output_(?:head|tail)>|</?elided_chars>)(?=\r?\n|\Z)"  # mini-SWE-agent
+    r"|\[?File updated[^\n]{0,160}|<response clipped>[^\n]{0,300}"
+    r"|</?output_(?:head|tail)>|</?elided_chars>)(?=\r?\n|\Z)"  # mini-SWE-agent
 )
 _MOST_SAID = 8
-_SAID_BY = ("was not executed", "our changes have NOT", "File updated", "<output_head>")  # one is where any line is
+_SAID_BY = (
+    "was not executed",
+    "our changes have NOT",
+    "File updated",
+    "<output_head>",
+    "<response clipped>",
+)  # one is where any line is
 _MARK = late_re(r"\n\[… ([\d,]{1,15}) characters elided(?:, with [^\n]*)? …\]\n")
 _MARK_END = " …]\n"
 
