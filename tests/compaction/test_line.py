@@ -28,7 +28,7 @@ TEXTS = st.one_of(
     st.dictionaries(st.text(max_size=8), st.text(max_size=90) | st.integers(), max_size=9).map(json.dumps),
 )
 SHORTEST = 60 + 100 + 40  # of the label, of what is said, and of the size and what stands between
-BARE = 20 + 80 + 10
+BARE = 32 + 80 + 10
 PATHS = [f"src/some/long/folder/file_{number}.py" for number in range(40)]
 VALUES = st.lists(st.from_regex(r"[a-z]{3,8}_[0-9]{1,5}", fullmatch=True), max_size=30, unique=True)
 

@@ -39,6 +39,14 @@ def test_edits_installs_and_runs_that_came_out_otherwise_are_told_before_what_wa
     assert "… 4 more steps: 4 × view" in steps
 
 
+def test_a_look_up_that_went_well_once_it_had_failed_is_told_behind_its_failure():
+    orders = [call(100, "get_order", id="W14"), result(100, "Error: 503 Service Unavailable")]
+    orders += [call(101, "get_order", id="W14"), result(101, '{"id": "W14", "status": "pending", "total": 98.25}')]
+    looked = [turn for n in range(1, 25) for turn in viewed(n)]
+    steps = section(extract(ask([*looked[:20], *orders, *looked[20:]], budget=190)), "Steps")
+    assert steps.index("→ Error: 503 Service Unavailable") < steps.index("status=pending")
+
+
 def test_scripts_of_the_agent_are_told_after_edits_of_what_was_there():
     edit = {"command": "str_replace", "old_str": "pass", "new_str": "return total"}
     region = [

@@ -125,7 +125,7 @@ class LaterReader:
 
     def _looked_for(self, index: int, acted: int | None) -> Later:
         """Return what the agent names in the action itself, where it says nothing after it."""
-        if acted is None:
+        if acted is None or index == len(self._turns):
             return NOTHING_LATER
         as_it_stands = _said_as_in([self._spoken(acted)], self._turns[index].text[:_RESULT_CHARS])[:_MOST_RUNS]
         return {**self._said(acted), **dict.fromkeys(as_it_stands, STRONG)}

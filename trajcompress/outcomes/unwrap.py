@@ -38,9 +38,8 @@ _OPENED = late_re(  # what stands behind it else is the beginning of what was pr
 _STATE = late_re(
     r"\s{0,8}[^\n]{1,80}:\n```json\n.{0,100000}\n```\s{0,8}", re.DOTALL
 )  # which a harness tells each time
-_FAILED_AT = late_re(  # as smolagents says: the line stands in the code, why it failed comes behind it
-    r"(?:\A|(?<=\n))(?:Error:\n)?Code execution failed at line '.{1,4000}?' due to: ", re.DOTALL
-)
+_FAILED_AT = "Code execution failed at line '"  # as smolagents says: it stands in the code, why comes behind it
+_DUE_TO, _DUE_CHARS, _ERROR = "' due to: ", 4_000, "Error:\n"
 _OF_SHELL = late_re(r'\s{0,8}\{[^{}]{0,300}?"(?:std(?:out|err)|output|logs?)"\s{0,4}:')
 _PRINTED = ("stdout", "output", "log", "logs", "stderr")  # in this order
 _CODES = ("exit_code", "exitCode", "exitcode", "returncode", "return_code", "returnCode", "exit_status", "code")
@@ -61,8 +60,7 @@ def unwrap(text: str) -> str:
     text = without_notes(text) or text
     if _ASKS_ON in text:
         text = text[: text.find(_ASKS_ON)]
-    if "due to: " in text and (failed := _FAILED_AT.search(text)):
-        text = f"{text[: failed.start()]}{text[failed.end() :]}"
+    text = _without_place(text)
     if warned := _WARNED.match(text):
         text = text[warned.end() :]
     body = _unwrapped(text)
@@ -70,6 +68,13 @@ def unwrap(text: str) -> str:
     if "\nEnd of matches for " in body[-_END_CHARS:]:
         body = _ENDS.sub("", body.rstrip())
     return _NEXT.sub("", body) if "?" in body[-_NEXT_CHARS:] or body.endswith("action.") else body
+
+
+def _without_place(text: str) -> str:
+    """Leave out where code failed, so that the reason comes first."""
+    at = text.rfind(_FAILED_AT)
+    why = text.find(_DUE_TO, at, at + _DUE_CHARS) if at >= 0 else -1
+    return f"{text[:at].removesuffix(_ERROR)}{text[why + len(_DUE_TO) :]}" if why >= 0 else text
 
 
 def _unwrapped(text: str) -> str:

@@ -11,7 +11,7 @@ SUMMARY_END = "[END OF CONTEXT SUMMARY]"
 
 _CLEARED_LINE = late_re(  # by this version or an earlier one, or of one that was bulk alone
     r"\[(?:[^\n]* [\d,]{1,15} characters(?:; with [^\n]*)?|(?>[^\n]*? → )[^\n]*; [\d,]{1,15} lines)\]"
-    r"|\[(?:[^\n]{1,24}? → |the same result as )[^\n]* …\]"
+    r"|\[(?:[^\n]{1,36}? → |the same result as )[^\n]* …\]"
     r"|\[… [\d,]{1,15} (?:encoded|NUL) characters elided …\]"
 )
 _CLEARED_SIGNS = (" characters", " lines]", "…")

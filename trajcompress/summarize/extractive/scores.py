@@ -106,13 +106,11 @@ def _turned(told: Sequence[Told]) -> dict[int, float]:
         action, outcome = each.step.action, each.outcome
         if action is None or outcome is None:
             continue
-        if action.kind in {"run", "change"} and INSTALLS.search(action.target):
+        how, before = outcome.said if outcome.failed else "", came.get(each.label, "")
+        came[each.label] = how
+        installs = action.kind in {"run", "change"} and INSTALLS.search(action.target)
+        if installs or (before != how and (action.kind == "run" or not how)):  # of others that they went well at last
             found[place] = _TURNED
-        elif action.kind == "run":
-            how = outcome.said if outcome.failed else ""
-            if came.get(each.label, "") != how:
-                found[place] = _TURNED
-            came[each.label] = how
         elif action.kind == "change" and not outcome.failed and not each.removes:
             if _CREATES.search(f"{action.name} {action.target}"):
                 made.update(each.files)

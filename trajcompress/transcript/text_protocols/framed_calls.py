@@ -18,7 +18,8 @@ _ANSWER, _ANSWER_END = "<answer>", "</answer>"  # of agents on a phone, as AutoG
 _LISTED = late_re(r'(?:\A|\n)"actions[^"\n]{0,4}" ?(\[[^\n]{2,20000}\])[ \t]{0,4}(?:\n|\Z)')  # LLaVA-Plus
 _COMMAND = late_re(r"(?:\A|(?<=\s))!([A-Za-z]\w{2,40})(?:\(([^\n]{0,2000})\))?\Z")  # of a bot in a game
 _COMMAND_CHARS = 2_100
-_RULED = late_re(r"\s{0,4}─ Executing parsed code: ─{4,}\s{0,4}\n(.{1,20000}?)\s{0,400}─{20,}\s{0,4}\Z", re.DOTALL)
+_RULE = "─ Executing parsed code: ─"
+_RULED = late_re(rf"{_RULE}{{4,200}}\s{{0,4}}\n(.{{1,20000}}?)\s{{0,400}}─{{20,400}}\s{{0,4}}\Z", re.DOTALL)
 """A log of smolagents on a console."""
 
 
@@ -41,7 +42,8 @@ def _under_key(text: str) -> Acted | None:
 
 
 def _between_rules(text: str) -> Acted | None:
-    ruled = _RULED.search(text) if "─ Executing parsed code: ─" in text else None
+    start = text.rfind(_RULE)
+    ruled = _RULED.match(text, start) if start >= 0 else None
     if ruled is None:
         return None
     code = dedent("\n".join(map(str.rstrip, ruled[1].split("\n"))))
