@@ -56,6 +56,10 @@ def test_an_edit_that_is_told_to_be_impossible_was_not_made(said):
     assert not told(said, replace(WRITES, kind="read")).failed
 
 
+def test_code_that_an_editor_shows_again_says_nothing_of_its_edit():
+    assert not told('12: raise ValueError("size must be positive")\n13: raise TypeError("invalid key")').failed
+
+
 def test_a_call_that_its_protocol_marks_as_failed_has_failed_whatever_it_says():
     assert told(wrapped("The page is asleep", fails=True)).failed
     assert told(wrapped("The page is asleep", fails=True)).said == "The page is asleep"

@@ -137,7 +137,11 @@ def _together(text: str, places: Sequence[_Place]) -> list[_Place]:
 
     Of a table with a hundred records that is the one which has more of what is needed.
     """
-    lines = [(text.rfind("\n", 0, place.start) + 1, text.find("\n", place.end) % (len(text) + 1)) for place in places]
+    ends = [text.find("\n", place.end) for place in places]
+    lines = [
+        (text.rfind("\n", 0, place.start) + 1, end if end >= 0 else len(text))
+        for place, end in zip(places, ends, strict=True)
+    ]
     held = Counter(lines)
     together: list[_Place] = []
     for place, line in zip(places, lines, strict=True):

@@ -49,7 +49,7 @@ def without_bulk(text: str, is_quoted: Callable[[str], bool]) -> str:
     """
     if _NUL in text or (_ESCAPE in text and holds_any(text, _ESCAPED_NUL)):
         text = _NULS.sub(_nul_mark, text)
-    text = _without_runs(_without_metadata(text, is_quoted), is_quoted)
+    text = without_encoded(_without_metadata(text, is_quoted), is_quoted)
     return _without_addresses(text, is_quoted) if _SCHEME in text else text
 
 
@@ -71,7 +71,8 @@ def _without_metadata(text: str, is_quoted: Callable[[str], bool]) -> str:
     return f"{text[:start]}[… {end - start:,} characters elided …]{text[end:]}"
 
 
-def _without_runs(text: str, is_quoted: Callable[[str], bool]) -> str:
+def without_encoded(text: str, is_quoted: Callable[[str], bool]) -> str:
+    """Put short marks in the place of encoded data alone; as :func:`without_bulk`."""
     if _ANY_RUN not in text.encode("ascii", "replace").translate(_TO_RUNS):  # mostly
         return text
     pieces: list[str] = []

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from typing import TypeAlias
 
-from trajcompress.compaction.text.bulk import without_bulk
+from trajcompress.compaction.text.bulk import without_encoded
 from trajcompress.compaction.text.cut import cut
 from trajcompress.compaction.text.line import is_line
 from trajcompress.compaction.text.middle import LEAST_CUT, cut_behind, useful_chars
@@ -158,7 +158,7 @@ class _Elider:
 
     def shorten_request(self, text: str) -> str:
         """Cut a request, what is encoded in it first: half of that is no use."""
-        plain = without_bulk(text, lambda _: False) if self.excess > 0 else text
+        plain = without_encoded(text, lambda _: False) if self.excess > 0 else text
         if plain != text:
             self.excess -= self._count(text) - self._count(plain)
         return self._shorten(plain, REQUEST_CHARS)

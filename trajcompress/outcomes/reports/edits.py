@@ -17,10 +17,12 @@ _DONE = late_re(
 _REFUSED = late_re(
     r"\b(?:not (?:been )?(?:found|applied|allowed|permitted|unique|match|exist|replaced|changed|edited)"
     r"|no (?:such|match\w*|changes?|space left)|already exists|denied|refused|rejected|failed|unable|can(?:no|')t"
-    r"|could(?: not|n't)|ensure it is unique|must (?:be|use|have|start|first)"
-    r"|(?:outside(?: of)?|not in) (?:the )?allowed|missing (?:a )?(?:required|value)|is (?:a )?(?:required|missing)"
-    r"|(?:limit|quota|deadline) exceeded"
-    r"|unauthori[sz]ed|forbidden|invalid|(?:multiple|found (?:[2-9]|\d\d+)) (?:matches|occurrences)"
+    r"|could(?: not|n't)|ensure it is unique"
+    r"|must (?:be (?:an? )?(?:absolute|unique|provided|specified|given|valid|relative|inside|within)|use your|first)"
+    r"|(?:outside(?: of)?|not in) (?:the )?allowed|missing (?:a )?(?:required|value)|is (?:a )?required"
+    r"|invalid (?:arguments?|parameters?|params|paths?|inputs?|requests?|edits?|patch|diff|format|json|line|range)"
+    r"|(?:limit|quota|deadline) exceeded|unauthori[sz]ed|forbidden"
+    r"|(?:multiple|found (?:[2-9]|\d\d+)) (?:matches|occurrences)"
     r"|not been read|modified since|read-only|(?:was|been) reverted|timed out|dry run|\Aaborted|was aborted"
     r"|0 (?:replacements?|changes|edits|files (?:changed|written))"
     r"|(?:operation|command|request|edit|write)(?: was)? (?:cancell?ed|blocked)|cancell?ed by)\b",
