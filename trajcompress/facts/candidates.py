@@ -15,7 +15,7 @@ _ID_CHARS, _MOST_ID_CHARS = 6, 18
 
 _URL = late_re(r"https?://[\w.~:/?#@!$&*+,;=%-]{3,200}", re.ASCII)
 _TOKEN = late_re(  # neither the 123 of 1,123 nor of 123,456; fields that commas part are none of these
-    r"(?!(?<=\d,)(?<!\d{4},)\d{3}(?!\d))(?<![\w./@~%+-])[\w./@~%+-]{3,120}+(?!(?<=\d)(?<!\d{4}),\d{3}(?!\d))",
+    r"(?<![\w./@~%+-])(?!(?<=\d,)(?<!\d{4},)\d{3}(?!\d))[\w./@~%+-]{3,120}+(?!(?<=\d)(?<!\d{4}),\d{3}(?!\d))",
     re.ASCII,
 )
 _TOKEN_CHARS = 120

@@ -86,7 +86,7 @@ def uncoloured(text: str) -> str:
     text = _TITLE.sub(_before_prompt, text) if holds_any(text, _OF_TITLE) else text
     text = _COMMAND.sub("", text) if "\x1b]" in text else text
     text = _MARK.sub("", text) if _OF_MARK in text else text
-    text = _SPINNER.sub("", text)
+    text = text if text.isascii() else _SPINNER.sub("", text)
     return text.translate(_FRAME) if _FRAMED in text else text
 
 
