@@ -67,11 +67,11 @@ class State:
 
     ``turns`` are those of the ``original`` without the summary of a ``previous`` run, of ``previous_tokens``; each
     has its place in ``sizes``, and ``layout`` says where they may be cut. ``thinned`` (without their bulk),
-    ``giants`` (truncated before others were cleared), ``cleared`` and ``truncated`` are positions of turns that were
-    changed; ``lines`` makes shorter lines of cleared ones, where there are any. ``count`` is that of the whole row as
-    it would be written now. ``before`` is the state that this one was made of, ``reason`` why the row is as it is.
-    ``clean`` has the turns as they were read without secrets, where these are taken out. ``row_id`` names the row,
-    ``emit`` is the sink of its events.
+    ``giants`` (truncated before others were cleared, or requests without their examples), ``cleared`` and
+    ``truncated`` are positions of turns that were changed; ``lines`` makes shorter lines of cleared ones, where there
+    are any. ``count`` is that of the whole row as it would be written now. ``before`` is the state that this one was
+    made of, ``reason`` why the row is as it is. ``clean`` has the turns as they were read without secrets, where
+    these are taken out. ``row_id`` names the row, ``emit`` is the sink of its events.
     """
 
     original: Trajectory

@@ -72,13 +72,18 @@ def _by_numbers(values: Sequence[str], results: Sequence[tuple[int, str]]) -> tu
     edit = next(filter(None, map(_RANGE.match, values)), None)
     if edit is None:
         return None
-    first, last = int(edit[1]), int(edit[2])
     for place, text in islice(reversed(results), _MOST_BACK):
-        start = text.find(f"\n{first}:") + 1 if _NOT_MADE not in text else 0
-        end = text.find("\n", text.find(f"\n{last}:", start - 1) + 1) if start else -1
-        if 0 < start < end <= start + _MOST_BLOCK:
-            return place, text[start:end]
+        shown = "" if _NOT_MADE in text else _numbered(text, int(edit[1]), int(edit[2]))
+        if shown:
+            return place, shown
     return None
+
+
+def _numbered(text: str, first: int, last: int) -> str:
+    """Return the lines from one number to another that a text shows; nothing where it does not, or they are many."""
+    start = text.find(f"\n{first}:") + 1
+    end = text.find("\n", text.find(f"\n{last}:", start - 1) + 1) if start else -1
+    return text[start:end] if 0 < start < end <= start + _MOST_BLOCK else ""
 
 
 def brought_in(turns: Sequence[Turn], arguments: Sequence[Sequence[Sequence[str]]]) -> dict[int, Wanted]:
@@ -90,10 +95,8 @@ def brought_in(turns: Sequence[Turn], arguments: Sequence[Sequence[Sequence[str]
         if edit is None:
             continue
         new = edit.string.strip().removesuffix(_END_OF_EDIT).rstrip().count("\n")
-        start = turn.text.find(f"\n{edit[1]}:") + 1
-        end = turn.text.find("\n", turn.text.find(f"\n{int(edit[1]) + new - 1}:", start - 1) + 1) if start else -1
-        if 0 < start < end <= start + _MOST_BLOCK:
-            found[index] = {turn.text[start:end]: QUOTED * (end - start) * _OWN}
+        if shown := _numbered(turn.text, int(edit[1]), int(edit[1]) + new - 1):
+            found[index] = {shown: QUOTED * len(shown) * _OWN}
     return found
 
 

@@ -257,7 +257,7 @@ def _fenced(text: str) -> Acted | None:
 
 
 def _edited(text: str, *, anywhere: bool = False) -> Acted | None:
-    """Read the blocks that end a turn which say what is to stand where, between ``<<<<``, ``====`` and ``>>>>``."""
+    """Read blocks that say what is to stand where (``<<<<``, ``====``, ``>>>>``) at a turn's end, or ``anywhere``."""
     if anywhere and "<<<< SEARCH" not in text:
         return None
     if ended := _CLOSING.search(text[-_EDIT_END_CHARS:]):
