@@ -26,7 +26,15 @@ class Server:
 
     name = "server"
 
-    def __init__(self, script: Script, *, most_at_once: int = 8, max_outage_s: float = 0.5, max_retries: int = 0):
+    def __init__(
+        self,
+        script: Script,
+        *,
+        most_at_once: int = 8,
+        max_outage_s: float = 0.5,
+        max_retries: int = 0,
+        stops_for_good: bool = False,
+    ):
         self._script = script
         self.limiter = RateLimiter(None, None, most_at_once)
         self.outage = Outage(
@@ -36,6 +44,7 @@ class Server:
             most_in_a_row=4,
             max_retries=max_retries,
             max_outage_s=max_outage_s,
+            stops_for_good=stops_for_good,
         )
         self.asked: list[str] = []
         self.told: list[str] = []
@@ -238,3 +247,26 @@ def test_a_failure_keeps_nothing_alive_once_it_is_dealt_with():
             await fail_once(breaker)
 
     asyncio.run(ask_twice())
+
+
+@pytest.mark.parametrize("stops_for_good", [True, False])
+def test_a_row_that_gets_to_its_call_after_the_stop_asks_nobody_in_a_run_and_again_elsewhere(stops_for_good):
+    server = Server(lambda _row, _number: FAILS, stops_for_good=stops_for_good)
+    breaker = BreakerSummarizer(server, server.outage, 60)
+
+    async def one(row: str) -> str:
+        try:
+            await breaker.summarize(SummaryRequest(row, (), (), 100, len, emit=server.emit), Usage())
+        except SummarizerUnusableError as error:
+            return error.reason
+        return "ok"
+
+    async def one_after_the_other() -> None:
+        assert await one("t0") == "every_call_fails"
+        asked = len(server.asked)
+        late = asyncio.create_task(one("t1"))
+        await asyncio.wait((late,), timeout=0.1)
+        assert (len(server.asked) > asked) == (not stops_for_good)
+        late.cancel()
+
+    asyncio.run(one_after_the_other())

@@ -10,7 +10,7 @@ from functools import partial
 from trajcompress.dataset.rows import Source
 from trajcompress.dataset.storage.location import Location
 from trajcompress.metrics.totals import Totals
-from trajcompress.run.build.calls import build_calls
+from trajcompress.run.build.calls import build_calls_of_run
 from trajcompress.run.build.components import build_form_with
 from trajcompress.run.build.summarizer import build_summarizer
 from trajcompress.run.loop.batch_rounds import BatchRounds
@@ -67,7 +67,7 @@ class WorkHere:
             if settings.summarization.batch
             else contextlib.nullcontext() as batches,
         ):
-            calls = build_calls(settings, work.check_cost)
+            calls = build_calls_of_run(settings, work.check_cost)
             make_summarizer = partial(build_summarizer, settings, stores, calls, batches)
             if batches is not None:
                 self._ask_by_batches(work, make_summarizer, batches)

@@ -24,10 +24,16 @@ class Calls(NamedTuple):
     failures: Failures
 
 
-def build_calls(settings: Settings, check_cost: Callable[[], None] = lambda: None) -> Calls:
-    """Return what calls go by that this process makes, as long as more may be spent."""
-    limiter = _limiter(settings, check_cost)
+def build_calls(settings: Settings) -> Calls:
+    """Return what calls go by that are made for whoever asks, also again after all have failed."""
+    limiter = _limiter(settings, lambda: None)
     return Calls(limiter, _outage(settings, limiter))
+
+
+def build_calls_of_run(settings: Settings, check_cost: Callable[[], None]) -> Calls:
+    """Return what calls go by that this process makes in a run, as long as more may be spent."""
+    limiter = _limiter(settings, check_cost)
+    return Calls(limiter, _outage(settings, limiter, stops_for_good=True))
 
 
 def build_leases(settings: Settings, emit: Emit, check_cost: Callable[[], None]) -> Leases:
@@ -48,7 +54,7 @@ def _limiter(settings: Settings, check_cost: Callable[[], None]) -> RateLimiter:
     return RateLimiter(chosen.rpm, chosen.tpm, settings.processing.max_concurrent_requests, check_cost)
 
 
-def _outage(settings: Settings, limiter: RateLimiter) -> Outage:
+def _outage(settings: Settings, limiter: RateLimiter, *, stops_for_good: bool = False) -> Outage:
     chosen = settings.summarization
     return Outage(
         limiter,
@@ -59,4 +65,5 @@ def _outage(settings: Settings, limiter: RateLimiter) -> Outage:
         max_outage_s=chosen.max_outage,
         begins_alone=not chosen.is_custom,  # that one has no address to be wrong, and notes no answers here
         is_known=settings.processing.retry_failed,  # only rows that failed before can fail now
+        stops_for_good=stops_for_good,
     )

@@ -61,7 +61,7 @@ class Failures(Protocol):
         """Wait for the calls under way, as the run stops: their answers are paid for, and to be kept."""
 
     def ask_again(self) -> None:
-        """Admit a call after all, for one who asks though the run would have stopped."""
+        """Admit a call after all, for one who asks though it has stopped; not in a run, which ends then."""
 
     def forget(self, row_id: str) -> None:
         """Forget a row, as it is done."""

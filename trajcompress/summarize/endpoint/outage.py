@@ -65,6 +65,7 @@ class Outage:
         max_outage_s: how long an outage may last, in seconds.
         begins_alone: whether more calls than one wait for the first answer.
         is_known: as :attr:`~trajcompress.summarize.endpoint.failures.Failures.is_known`.
+        stops_for_good: whether nobody asks again once it has stopped, but for rows that get to it too late.
     """
 
     def __init__(
@@ -78,6 +79,7 @@ class Outage:
         max_outage_s: float,
         begins_alone: bool = True,
         is_known: bool = False,
+        stops_for_good: bool = False,
     ) -> None:
         self._limiter = limiter
         self._url = url
@@ -97,6 +99,7 @@ class Outage:
         self._refused: set[str] = set()  # rows, for a reason that may be that of all
         self._rng = random.Random()  # noqa: S311 - spreads retries, protects nothing
         self._say_later: asyncio.TimerHandle | None = None
+        self._stops_for_good = stops_for_good
         self._is_stopped = False
         self._has_said = False  # that calls are waited for
         self._settle()
@@ -203,8 +206,8 @@ class Outage:
         self._is_stopped = True
 
     def ask_again(self) -> None:
-        """Admit a call after all, for one who asks though the run would have stopped."""
-        if self._is_stopped:
+        """As :meth:`~trajcompress.summarize.endpoint.failures.Failures.ask_again`."""
+        if self._is_stopped and not self._stops_for_good:
             self._is_stopped = False
             self._limiter.admit_one_at_a_time()
 
