@@ -218,7 +218,7 @@ def test_chinese_is_split_quoted_and_kept():
     ]
     text = extract(ask(region, head=()))
     assert section(text, "Requests") == '- "请查询订单A-7731的状态。顺便告诉我价格。"\n'
-    assert section(text, "Steps") == "- 查询订单 A-7731 → 状态=已发货, 价格=256"
+    assert section(text, "Steps") == "- 查询订单 A-7731 → 状态=已发货, 价格=256\n"
     assert "因此无法再取消订单。您还需要退货吗？" in section(text, "Replies")
     long = say("user", "这是一段没有任何要求的背景说明文字。" * 60 + "预算不能超过800元。")
     assert '预算不能超过800元。"' in extract(ask([long], budget=400))

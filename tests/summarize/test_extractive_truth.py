@@ -20,10 +20,11 @@ from trajcompress.summarize.extractive import extract
 from trajcompress.summarize.extractive.fit import fit
 from trajcompress.summarize.extractive.record import write
 from trajcompress.transcript.summary_marks import SUMMARY_PREFIX
-from trajcompress.transcript.trajectory import Turn
+from trajcompress.transcript.trajectory import ToolCall, Turn
 
 LEFT_OUT = re.compile(r"… \d+ more steps?(?:: .+)?")  # several gaps may be of one size
 SECTIONS = ("Before", "Requests", "Replies", "Steps", "Files changed", "Needed later")
+AT_END = SECTIONS[-2:]
 WORD = re.compile(r"\w+")
 OWN_WORDS = frozenset(
     [
@@ -68,15 +69,20 @@ def sections_of(text: str) -> dict[str, list[str]]:
     """Read a summary: bullets by section."""
     assert text.startswith(SUMMARY_PREFIX)
     found: dict[str, list[str]] = {}
+    headings: list[str] = []
     lines = text.removeprefix(SUMMARY_PREFIX).strip("\n").split("\n")
     for line in lines if lines != [""] else []:
         if line.startswith("- "):
-            found[list(found)[-1]].append(line[2:])
+            found[headings[-1]].append(line[2:])
         else:
             assert line.endswith(":"), line
             assert line[:-1] in SECTIONS
-            found[line[:-1]] = []
-    assert list(found) == [name for name in SECTIONS if name in found]
+            found.setdefault(line[:-1], [])
+            headings.append(line[:-1])
+    assert all(one != other for one, other in pairwise(headings))
+    at_end = [name for name in AT_END if name in headings]
+    assert headings[len(headings) - len(at_end) :] == at_end
+    assert not set(AT_END) & set(headings[: len(headings) - len(at_end)])
     return found
 
 
@@ -186,12 +192,37 @@ def test_steps_told_and_steps_counted_add_up(rows):
         if "\n" not in text or "Steps" not in (told := sections_of(text)):
             continue
         more = [line for line in told["Steps"] if line[0] == "…"]
-        assert not any(one[0] == other[0] == "…" for one, other in pairwise(told["Steps"]))  # a gap has one count
+        assert not re.search(r"^- … .+\n- … ", text, re.MULTILINE)  # a gap has one count
         counted = sum(map(int, re.findall(r"(\d+) more", "\n".join(more))))
         shown = [line for line in told["Steps"] if line not in more]
         times = sum(int(again[1]) if (again := re.search(r" ×(\d+)(?= → |$)", line)) else 1 for line in shown)
         times += sum(int(more) for line in shown for more in re.findall(r" \(and (\d+) more\) → ", line))
         assert counted + times == sum(step.action is not None for step in steps_of(region))
+
+
+@settings(max_examples=200)
+@given(st.lists(st.sampled_from(["asked", "ran", "replied"]), min_size=2, max_size=14), st.integers(30, 400))
+def test_what_is_told_stands_in_the_order_in_which_it_happened_under_its_heading(kinds, budget):
+    turns: list[Turn] = []
+    for number, kind in enumerate(kinds):
+        word = f"{kind}{number:02}"
+        if kind == "ran":
+            call = ToolCall(str(number), "look", json.dumps({"for": word}))
+            turns.append(Turn("assistant", "", {}, calls=(call,)))
+            turns.append(Turn("tool", f"It has {word} in it.", {}, answers=(str(number),)))
+        else:
+            role, said = ("user", "Please mind") if kind == "asked" else ("assistant", "What I found is")
+            turns.append(Turn(role, f"{said} {word} all the time.", {}))
+    text = extract(ask(tuple(turns), budget))
+    numbers = [int(number) for number in re.findall(r"(?:asked|ran|replied)(\d\d)(?: →|(?= all))", text)]
+    assert numbers == sorted(numbers)
+    heading = ""
+    for line in text.split("\n")[1:]:
+        heading = heading if line.startswith("- ") else line
+        for kind in re.findall(r"(asked|ran|replied)\d\d", line):
+            assert heading == {"asked": "Requests:", "ran": "Steps:", "replied": "Replies:"}[kind]
+    if budget == 400:  # for all of it; what is said before a call may be a plan
+        assert {number for number, kind in enumerate(kinds) if kind != "replied"} <= set(numbers)
 
 
 @settings(max_examples=60)

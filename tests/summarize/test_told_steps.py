@@ -344,4 +344,4 @@ def test_what_came_of_an_action_that_cannot_be_read_is_a_step_and_no_reply():
         region += [say("assistant", said), say("user", came, answers=(None,), in_text=True)]
     text = extract(ask([*region, say("user", "Go on, please."), say("assistant", "It is all done, I think.")]))
     assert section(text, "Steps").splitlines() == [f"- … → {came}" for _, came in moves]
-    assert section(text, "Replies") == '- "It is all done, I think."\n'
+    assert section(text, "Replies") == '- "It is all done, I think."'

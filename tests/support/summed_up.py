@@ -74,5 +74,5 @@ def ask(region=REGION, budget=750, count=words, head=HEAD) -> SummaryRequest:
 
 
 def section(text: str, name: str) -> str:
-    found = re.search(rf"^{name}:\n((?:- .*\n?)+)", text, re.MULTILINE)
-    return found[1] if found else ""
+    """Return the lines of a section, from wherever it goes on."""
+    return "".join(re.findall(rf"^{name}:\n((?:- .*\n?)+)", text, re.MULTILINE))

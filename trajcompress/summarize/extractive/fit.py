@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
+from typing import TypeAlias
 
 from msgspec import Struct, field
 
@@ -34,7 +36,7 @@ _COUNTED = late_re(r"«| ×\d+$|more\)$", re.MULTILINE)  # steps that say someth
 
 
 class Section(Enum):
-    """The parts of a record, in their order."""
+    """The parts of a record: each of the first four wherever it goes on, and the last two at the end."""
 
     EARLIER = "Before"
     REQUESTS = "Requests"
@@ -79,6 +81,10 @@ class Line(Struct):
         if self.section is not Section.STEPS or was_told or form == len(self.forms) - 1 or self.worth > self.score:
             return True
         return self.cost(form) <= _MOST_COST
+
+
+_Said: TypeAlias = tuple[Section, str | Counter[str]]
+"""A line, or the steps between two that are left out, by tool."""
 
 
 class Record(Struct, frozen=True):
@@ -202,10 +208,10 @@ def _choose(lines: Sequence[Line], room: float) -> dict[int, int]:
 
 
 def _written(record: Record, chosen: Mapping[int, int], needed: Sequence[str] = ()) -> str:
-    """Write the chosen lines section by section, in the order in which they happened."""
-    texts: dict[Section, list[str]] = {section: [] for section in Section}
-    steps: list[str | Counter[str]] = []  # those between them that are left out, by tool
+    """Write the chosen lines in the order in which they happened, a section wherever it goes on."""
     told: set[str] = set()
+    happened: list[_Said] = []
+    at_end: dict[Section, list[str]] = {Section.CHANGED: [], Section.NEEDED: []}
     tools = {line.tool.replace(COMMAND, " "): line.tool for line in record.lines}
     # Of what reads the same the last is told.
     for place in sorted(range(len(record.lines)), key=lambda place: record.lines[place].order, reverse=True):
@@ -213,20 +219,22 @@ def _written(record: Record, chosen: Mapping[int, int], needed: Sequence[str] = 
         text = record.clean(line.forms[chosen[place]]) if place in chosen else ""
         if text not in told and any(map(str.isalnum, text)):
             told.add(text)
-            (steps if line.section is Section.STEPS else texts[line.section]).append(text)
+            if line.section in at_end:
+                at_end[line.section].append(text)
+            else:
+                happened.append((line.section, text))
         elif line.section is Section.STEPS:
-            steps.append(Counter({line.tool: line.count}))
-    for said in texts.values():
-        said.reverse()
-    texts[Section.STEPS] = [
-        step if isinstance(step, str) else record.clean(_more(step)) for step in _once(_merged(steps[::-1]), tools)
+            happened.append((line.section, Counter({line.tool: line.count})))
+    said = [
+        (section, text if isinstance(text, str) else record.clean(_more(text)))
+        for section, text in _once(_merged(happened[::-1]), tools)
     ]
-    texts[Section.NEEDED] += dict.fromkeys(filter(None, map(record.clean, needed)))
-    lines = []
-    for section, said in texts.items():
-        if said:
-            lines += [f"{section.value}:", *(f"- {text}" for text in said)]
-    return "\n".join((SUMMARY_PREFIX, *lines))
+    said += ((Section.CHANGED, text) for text in reversed(at_end[Section.CHANGED]))
+    said += ((Section.NEEDED, text) for text in dict.fromkeys(filter(None, map(record.clean, needed))))
+    lines = [SUMMARY_PREFIX]
+    for section, together in itertools.groupby(said, key=lambda each: each[0]):
+        lines += [f"{section.value}:", *(f"- {text}" for _, text in together)]
+    return "\n".join(lines)
 
 
 def _more(left: Counter[str]) -> str:
@@ -241,13 +249,13 @@ def _more(left: Counter[str]) -> str:
     return f"… {count} more step{'s' if count > 1 else ''}{': ' if named else ''}{', '.join(named)}"
 
 
-def _merged(steps: Sequence[str | Counter[str]]) -> list[str | Counter[str]]:
+def _merged(happened: Sequence[_Said]) -> list[_Said]:
     """Tell steps with one tool that came to the same, one after the other, as one: the last, and how many more."""
-    told: list[str | Counter[str]] = []
+    told: list[_Said] = []
     same, known, last = 0, ("", ""), ""
-    for step in steps:
-        if not isinstance(step, str):
-            told.append(step)
+    for section, step in happened:
+        if section is not Section.STEPS or not isinstance(step, str):
+            told.append((section, step))
             same, known = 0, ("", "")
             continue
         label, _, came = step.partition(" → ")
@@ -256,23 +264,23 @@ def _merged(steps: Sequence[str | Counter[str]]) -> list[str | Counter[str]]:
         last = label
         if same:
             told.pop()
-        told.append(f"{label} (and {same} more) → {came}" if same else step)
+        told.append((section, f"{label} (and {same} more) → {came}" if same else step))
     return told
 
 
-def _once(steps: Sequence[str | Counter[str]], tools: Mapping[str, str]) -> list[str | Counter[str]]:
+def _once(happened: Sequence[_Said], tools: Mapping[str, str]) -> list[_Said]:
     """Tell steps that read the same once, where the last of them stands, and count the earlier ones."""
     told: set[str] = set()
-    said: list[str | Counter[str]] = []
-    for step in reversed(steps):
-        left = step if not isinstance(step, str) else _counted(step, tools) if step in told else None
+    said: list[_Said] = []
+    for section, text in reversed(happened):
+        left = text if not isinstance(text, str) else _counted(text, tools) if text in told else None
         if left is None:
-            told.add(str(step))
-            said.append(step)
-        elif said and isinstance(said[-1], Counter):
-            said[-1] = said[-1] + left
+            told.add(str(text))
+            said.append((section, text))
+        elif said and isinstance(before := said[-1][1], Counter):
+            said[-1] = section, before + left
         else:
-            said.append(left)
+            said.append((section, left))
     return said[::-1]
 
 
