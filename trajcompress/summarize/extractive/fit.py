@@ -46,6 +46,8 @@ class Section(Enum):
     NEEDED = "Needed later"
 
 
+_COUNTED_WHERE_LEFT_OUT = frozenset({Section.REQUESTS, Section.STEPS})
+"""Else what was done for one request passes for what was done for the one before."""
 ASKED, CHANGED, RECENT = 22.0, 20.0, 3.0
 """Scores, whether told now or before: what people ask goes last, then which files changed; and what is added to the
 score of a line for how late it stands in the region."""
@@ -223,10 +225,10 @@ def _written(record: Record, chosen: Mapping[int, int], needed: Sequence[str] = 
                 at_end[line.section].append(text)
             else:
                 happened.append((line.section, text))
-        elif line.section is Section.STEPS:
+        elif line.section in _COUNTED_WHERE_LEFT_OUT:
             happened.append((line.section, Counter({line.tool: line.count})))
     said = [
-        (section, text if isinstance(text, str) else record.clean(_more(text)))
+        (section, text if isinstance(text, str) else record.clean(_more(text, section)))
         for section, text in _once(_merged(happened[::-1]), tools)
     ]
     said += ((Section.CHANGED, text) for text in reversed(at_end[Section.CHANGED]))
@@ -237,9 +239,11 @@ def _written(record: Record, chosen: Mapping[int, int], needed: Sequence[str] = 
     return "\n".join(lines)
 
 
-def _more(left: Counter[str]) -> str:
-    """Count steps that are left out, and name what most of them called."""
+def _more(left: Counter[str], section: Section) -> str:
+    """Count requests or steps that are left out, and name what most of the steps called."""
     count = left.total()
+    if section is Section.REQUESTS:
+        return f"… {count} more request{'s' if count > 1 else ''}"
     by_name: Counter[str] = Counter()  # of an editor its commands
     for tool, times in left.items():
         by_name[tool.rpartition(COMMAND)[2]] += times
@@ -277,7 +281,7 @@ def _once(happened: Sequence[_Said], tools: Mapping[str, str]) -> list[_Said]:
         if left is None:
             told.add(str(text))
             said.append((section, text))
-        elif said and isinstance(before := said[-1][1], Counter):
+        elif said and said[-1][0] is section and isinstance(before := said[-1][1], Counter):
             said[-1] = section, before + left
         else:
             said.append((section, left))

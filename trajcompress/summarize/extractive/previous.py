@@ -26,7 +26,7 @@ _SCORE = 3.0
 _HEADING = late_re(r"#{1,6} +(.+?):?|\**([^\W\d][\w ]{2,30})\**:\**")
 _BULLET = late_re(r"(?:[-*+•]|\d{1,2}[.)]) +")
 _MORE = late_re(
-    r"… besides [^\n]{1,200}|… \d{1,6} more (?:action|step)s?(?: between these)?(?:: [^\n]{1,300})?"
+    r"… besides [^\n]{1,200}|… \d{1,6} more (?:action|step|request)s?(?: between these)?(?:: [^\n]{1,300})?"
 )  # as any version counted them
 _COUNT = late_re(r"\d{1,6}(?= × | more)")
 _TOOL = late_re(r"(\d{1,6}) × ([^,\n]{1,80})")
@@ -41,9 +41,11 @@ def _read_as(line: str) -> str:
 
 
 def _left_out(said: str) -> list[Line]:
-    """Return the steps that an earlier summary counts, by what they called where it names that."""
+    """Return the requests or steps that an earlier summary counts, these by what they called where it names that."""
     counted, _, named = said.partition(": ") if " more " in said else (said, "", "")
     count = sum(map(int, _COUNT.findall(counted)))
+    if " request" in counted:
+        return [Line(Section.REQUESTS, 0, 0, (), count)]
     tools = [(tool, int(times)) for times, tool in _TOOL.findall(named)] or [(named, count)]
     tools.append(("", count - sum(times for _, times in tools)))
     return [Line(Section.STEPS, 0, 0, (), times, tool) for tool, times in tools if times > 0]

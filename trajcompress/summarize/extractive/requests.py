@@ -14,8 +14,9 @@ from trajcompress.transcript.trajectory import Turn
 
 _LONG_REQUEST_CHARS = 1_200  # of the last one, which is in force
 _REQUEST_CHARS = 600
-_SHORT_REQUEST_CHARS = 200
+_SHORT_REQUEST_CHARS = (200, _BRIEF_CHARS := 80)
 _POINT = "0123456789.) "  # before what is asked
+_ASKS = ("?", "？")
 _HEADING = late_re(r"#{1,6} |\W*\Z")
 _LEAST_NAG_CHARS = 24  # people say "yes" or "go on" again, too
 _BINDING = late_re(
@@ -45,10 +46,12 @@ def requests_of(region: Sequence[Turn], head: Sequence[Turn], people: Collection
         asked.add(said)
         recency = (index + 1) / len(region)
         if len(said) <= _REQUEST_CHARS:
-            forms: tuple[str, ...] = (said, shorten(said, _SHORT_REQUEST_CHARS))
+            forms = [said]
         else:
-            limits = (_LONG_REQUEST_CHARS, _REQUEST_CHARS, _SHORT_REQUEST_CHARS)
-            forms = tuple(_binding(request_text(turn), limit) for limit in limits[index != last :])
+            limits = (_LONG_REQUEST_CHARS, _REQUEST_CHARS)[index != last :]
+            forms = [_binding(request_text(turn), limit) for limit in limits]
+        shorter = (limit for limit in _SHORT_REQUEST_CHARS if limit < len(said))
+        forms += [_binding(request_text(turn), limit) for limit in shorter]
         by = f"{one_line(name)}: " if name else ""
         quoted = tuple(dict.fromkeys(f'{by}"{form}"' for form in forms))
         lines.append(Line(Section.REQUESTS, index, ASKED + RECENT * recency, quoted))
@@ -76,15 +79,20 @@ def _binding(text: str, limit: int) -> str:
     said = [one_line(text[start:end]) for start, end in places]
     telling = [place for place in range(1, len(said)) if not _HEADING.match(said[place])]
     first = [*range(len(said))[:1], *(telling[:1] if said and said[0].endswith(":") else ())]
-    ranked = sorted(telling, key=lambda place: (not _BINDING.search(said[place].lstrip(_POINT)), -place))
+    if limit <= _BRIEF_CHARS:  # room for one sentence
+        first, telling = [], [*first, *telling]
+    binding = {
+        place for place in telling if _BINDING.search(said[place].lstrip(_POINT)) or said[place].endswith(_ASKS)
+    }
+    ranked = sorted(telling, key=lambda place: (place not in binding, -place))
     chosen: set[int] = set()
     room = limit
     for place in dict.fromkeys((*first, *ranked)):
         if len(said[place]) + 3 <= room:
             chosen.add(place)
             room -= len(said[place]) + 3
-    if not chosen:
-        return shorten(one_line(text), limit)
+    if not chosen & {*first, *binding}:
+        return shorten(one_line(text), limit)  # what is left says thanks, or so
     runs: list[list[int]] = []
     for place in sorted(chosen):
         if runs and runs[-1][-1] == place - 1:

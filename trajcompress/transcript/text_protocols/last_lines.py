@@ -1,0 +1,35 @@
+"""Actions on the last lines of a turn, behind what it thinks. Pure."""
+
+from __future__ import annotations
+
+from trajcompress.processes.late_patterns import last_match, late_re
+from trajcompress.transcript.text_protocols.acted import Acted
+from trajcompress.transcript.text_protocols.command_lines import is_command
+from trajcompress.transcript.text_protocols.written_calls import named_calls, new_call, script_call
+
+_PROMPTED = late_re(r"> ?([a-z][^\n]{0,200})\Z")
+_DOLLAR = late_re(r"\$ (?=[\w./~])")
+_SELF_CLOSED = late_re(r"<([\w.-]{1,60})((?: [\w:-]{1,40}=\"[^\"\n]{0,500}\"){0,12}) ?/>\Z")
+_INVOKED = late_re(r"\n(?!(?:list|dict|tuple|set|type|array)\[)[a-z]\w{2,30}\[(?=[^\]\n])")
+_TAG_CHARS = 2_000
+
+
+def prompted(text: str) -> Acted | None:
+    """Read the ``> command`` of a game, the command of a shell behind ``$``, or the closed tag, that ends a turn."""
+    last = text.rfind("\n") + 1
+    if match := _PROMPTED.match(text, last):
+        return Acted((new_call("", match[1].strip()),), "shape" if match.start() else "named", match.start())
+    if last and _DOLLAR.match(text, last) and is_command(text[last:]):
+        return Acted((script_call("", text[last + 2 :].strip()),), "shape", last)
+    if text.endswith("/>") and (match := _SELF_CLOSED.search(text[-_TAG_CHARS:])):
+        start = max(len(text) - _TAG_CHARS, 0) + match.start()
+        return Acted((new_call(match[1], match[2].strip()),), "shape", start)
+    return None
+
+
+def invoked_last(text: str) -> Acted | None:
+    """Read the ``name[…]`` that ends a turn, on lines of its own, as of ReAct without ``Action:``."""
+    found = last_match(_INVOKED, text) if text.endswith("]") else None
+    start = found.start() + 1 if found else 0
+    calls = named_calls(text[start:]) if start else ()
+    return Acted(calls, "named", start) if calls else None
