@@ -1,0 +1,54 @@
+"""Which sentences of what somebody says are quoted where all of it is too long."""
+
+from __future__ import annotations
+
+import re
+
+from trajcompress.outcomes.text import clip, one_line, sentences
+from trajcompress.processes.late_patterns import late_re
+
+_POINT = "0123456789.) "  # before what is said
+_ASKS = ("?", "？")
+_HEADING = late_re(r"#{1,6} |\W*\Z")
+_BINDING = late_re(
+    r"\d|\b(?:not|never|only|must|don'?t|without|except|prefer|at least|at most|under|over|before|after|instead"
+    r"|budget|limit|max|min|no)\b|[不必只]|ない|말|nicht|nur|muss|sans|ne pas|sin|solo",
+    re.IGNORECASE,
+)
+
+
+def binding_sentences(text: str, limit: int, *, begin: bool = True) -> str:
+    """Quote whole sentences in their order: questions, limits and wishes, of the others the last; nothing if none.
+
+    With ``begin`` the first sentence goes before all. A heading says nothing without what stands below it.
+    """
+    text = clip(text)
+    places = sentences(text)
+    said = [one_line(text[start:end]) for start, end in places]
+    telling = [place for place in range(1, len(said)) if not _HEADING.match(said[place])]
+    first = [*range(len(said))[:1], *(telling[:1] if said and said[0].endswith(":") else ())]
+    if not begin:
+        first, telling = [], [*first, *telling]
+    binding = {place for place in telling if _binds(said[place])}
+    ranked = sorted(telling, key=lambda place: (place not in binding, -place))
+    chosen: set[int] = set()
+    room = limit
+    for place in dict.fromkeys((*first, *ranked)):
+        if len(said[place]) + 3 <= room:
+            chosen.add(place)
+            room -= len(said[place]) + 3
+    if not chosen & {*first, *binding}:
+        return ""  # what is left says thanks, or so
+    runs: list[list[int]] = []
+    for place in sorted(chosen):
+        if runs and runs[-1][-1] == place - 1:
+            runs[-1].append(place)
+        else:
+            runs.append([place])
+    pieces = [one_line(text[places[run[0]][0] : places[run[-1]][1]]) for run in runs]
+    begins, ends = 0 in chosen, len(said) - 1 in chosen
+    return f"{'' if begins else '… '}{' … '.join(pieces)}{'' if ends else ' …'}"
+
+
+def _binds(sentence: str) -> bool:
+    return _BINDING.search(sentence.lstrip(_POINT)) is not None or sentence.endswith(_ASKS)
