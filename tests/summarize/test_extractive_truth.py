@@ -22,7 +22,9 @@ from trajcompress.summarize.extractive.record import write
 from trajcompress.transcript.summary_marks import SUMMARY_PREFIX
 from trajcompress.transcript.trajectory import ToolCall, Turn
 
-LEFT_OUT = re.compile(r"… \d+ more (?:requests?|steps?(?:: .+)?)")  # several gaps may be of one size
+LEFT_OUT = re.compile(
+    r"… (?:\d+ more requests?(?:, |\Z))?(?:\d+ more steps?(?:: .+)?)?"
+)  # several gaps may be of one size
 SECTIONS = ("Before", "Requests", "Replies", "Steps", "Files changed", "Needed later")
 AT_END = SECTIONS[-2:]
 WORD = re.compile(r"\w+")
@@ -193,7 +195,7 @@ def test_steps_told_and_steps_counted_add_up(rows):
             continue
         more = [line for line in told["Steps"] if line[0] == "…"]
         assert not re.search(r"^- … .+\n- … ", text, re.MULTILINE)  # a gap has one count
-        counted = sum(map(int, re.findall(r"(\d+) more", "\n".join(more))))
+        counted = sum(map(int, re.findall(r"(\d+) more step", "\n".join(more))))
         shown = [line for line in told["Steps"] if line not in more]
         times = sum(int(again[1]) if (again := re.search(r" ×(\d+)(?= → |$)", line)) else 1 for line in shown)
         times += sum(int(more) for line in shown for more in re.findall(r" \(and (\d+) more\) → ", line))
@@ -221,6 +223,9 @@ def test_what_is_told_stands_in_the_order_in_which_it_happened_under_its_heading
         heading = heading if line.startswith("- ") else line
         for kind in re.findall(r"(asked|ran|replied)\d\d", line):
             assert heading == {"asked": "Requests:", "ran": "Steps:", "replied": "Replies:"}[kind]
+    if heading:  # else one line was all that it had room for
+        counted = sum(map(int, re.findall(r"(\d+) more request", text)))
+        assert counted + len(re.findall(r"asked\d\d", text)) == kinds.count("asked")
     if budget == 400:  # for all of it; what is said before a call may be a plan
         assert {number for number, kind in enumerate(kinds) if kind != "replied"} <= set(numbers)
 

@@ -153,8 +153,9 @@ def test_gaps_of_an_earlier_summary_stay_where_they_are_though_they_read_the_sam
     assert extract(ask(previous=previous)) == previous
 
 
-def test_steps_that_were_left_out_are_named_by_an_update_too():
-    left = "- … 9 more steps: 4 × grep, 2 × cat, 1 × find, …\n- ls → a.py\n- … 1 more step: make"
+@pytest.mark.parametrize("requests", ["", "3 more requests, "])
+def test_what_was_left_out_is_counted_and_named_by_an_update_too(requests):
+    left = f"- … {requests}9 more steps: 4 × grep, 2 × cat, 1 × find, …\n- ls → a.py\n- … 1 more step: make"
     previous = f"{SUMMARY_PREFIX}\nSteps:\n{left}\n- pytest → 3 failed"
     assert extract(ask(previous=previous)) == previous
 

@@ -18,7 +18,7 @@ from trajcompress.transcript.markup import break_markup
 from trajcompress.transcript.summary_marks import SUMMARY_PREFIX
 
 _CHARS_PER_TOKEN = 3.4
-_HEAD_CHARS = 14  # of a section
+_HEAD_CHARS, _HEADS = 14, 4  # of a section; of those that begin, and lines that count what is left out
 _SHORT_SHARE = 0.6  # of the budget goes to lines in their short form before any gets its long one
 _REQUESTS_SHARE = 0.6
 _LEAST_SCORE = 0.1  # that a step made again later may fall below
@@ -31,6 +31,8 @@ _MOST_WORDS = 3  # of a tool that calls another on a file
 _MARGIN = 0.97
 COMMAND = "\0"
 """Stands between a tool and its command, in what a step is counted by: the names of some have spaces."""
+REQUEST = "\1"
+"""Stands in that place for what a person asked."""
 _AND_MORE = late_re(r" \(and (\d{1,9}) more\) → ")
 _COUNTED = late_re(r"«| ×\d+$|more\)$", re.MULTILINE)  # steps that say something of their own
 
@@ -145,7 +147,7 @@ def _render(record: Record, room: float) -> str:
         return text
     requests = (line for line in record.lines if line.section is Section.REQUESTS and line.forms)
     asked = max(requests, key=lambda line: line.score, default=None)
-    spared = len(SUMMARY_PREFIX) + 2 * _HEAD_CHARS + (len(asked.forms[-1]) + 3 if asked else 0)
+    spared = len(SUMMARY_PREFIX) + _HEADS * _HEAD_CHARS + (len(asked.forms[-1]) + 3 if asked else 0)
     for_needed = min(_NEEDED_SHARE * room, max(room - spared, 0))
     lines = _needed_lines(record, missing, for_needed)
     taken = sum(len(line) + 3 for line in lines) + _HEAD_CHARS
@@ -226,9 +228,10 @@ def _written(record: Record, chosen: Mapping[int, int], needed: Sequence[str] = 
             else:
                 happened.append((line.section, text))
         elif line.section in _COUNTED_WHERE_LEFT_OUT:
-            happened.append((line.section, Counter({line.tool: line.count})))
+            called = REQUEST if line.section is Section.REQUESTS else line.tool
+            happened.append((line.section, Counter({called: line.count})))
     said = [
-        (section, text if isinstance(text, str) else record.clean(_more(text, section)))
+        (section, text) if isinstance(text, str) else (_section_of(text), record.clean(_more(text)))
         for section, text in _once(_merged(happened[::-1]), tools)
     ]
     said += ((Section.CHANGED, text) for text in reversed(at_end[Section.CHANGED]))
@@ -239,18 +242,23 @@ def _written(record: Record, chosen: Mapping[int, int], needed: Sequence[str] = 
     return "\n".join(lines)
 
 
-def _more(left: Counter[str], section: Section) -> str:
-    """Count requests or steps that are left out, and name what most of the steps called."""
-    count = left.total()
-    if section is Section.REQUESTS:
-        return f"… {count} more request{'s' if count > 1 else ''}"
-    by_name: Counter[str] = Counter()  # of an editor its commands
-    for tool, times in left.items():
-        by_name[tool.rpartition(COMMAND)[2]] += times
-    most = sorted((pair for pair in by_name.items() if pair[0]), key=lambda pair: (-pair[1], pair[0]))[:_MOST_NAMED]
-    named = [f"{times} × {tool}" if count > 1 else tool for tool, times in most]
-    named += ["…"] if named and sum(times for _, times in most) < count else []
-    return f"… {count} more step{'s' if count > 1 else ''}{': ' if named else ''}{', '.join(named)}"
+def _section_of(left: Counter[str]) -> Section:
+    return Section.STEPS if left.keys() - {REQUEST} else Section.REQUESTS
+
+
+def _more(left: Counter[str]) -> str:
+    """Count requests and steps that are left out, and name what most of the steps called."""
+    requests = left[REQUEST]
+    told = [f"{requests} more request{'s' if requests > 1 else ''}"] if requests else []
+    if count := left.total() - requests:
+        by_name: Counter[str] = Counter()  # of an editor its commands
+        for tool, times in left.items():
+            by_name[tool.rpartition(COMMAND)[2]] += times * (tool != REQUEST)
+        most = sorted((pair for pair in by_name.items() if all(pair)), key=lambda pair: (-pair[1], pair[0]))
+        named = [f"{times} × {tool}" if count > 1 else tool for tool, times in most[:_MOST_NAMED]]
+        named += ["…"] if named and sum(times for _, times in most[:_MOST_NAMED]) < count else []
+        told.append(f"{count} more step{'s' if count > 1 else ''}{': ' if named else ''}{', '.join(named)}")
+    return f"… {', '.join(told)}"
 
 
 def _merged(happened: Sequence[_Said]) -> list[_Said]:
@@ -281,7 +289,7 @@ def _once(happened: Sequence[_Said], tools: Mapping[str, str]) -> list[_Said]:
         if left is None:
             told.add(str(text))
             said.append((section, text))
-        elif said and said[-1][0] is section and isinstance(before := said[-1][1], Counter):
+        elif said and isinstance(before := said[-1][1], Counter):
             said[-1] = section, before + left
         else:
             said.append((section, left))

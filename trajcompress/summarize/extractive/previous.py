@@ -26,8 +26,10 @@ _SCORE = 3.0
 _HEADING = late_re(r"#{1,6} +(.+?):?|\**([^\W\d][\w ]{2,30})\**:\**")
 _BULLET = late_re(r"(?:[-*+•]|\d{1,2}[.)]) +")
 _MORE = late_re(
-    r"… besides [^\n]{1,200}|… \d{1,6} more (?:action|step|request)s?(?: between these)?(?:: [^\n]{1,300})?"
+    r"… besides [^\n]{1,200}|… (?:\d{1,6} more requests?(?:, (?=\d)|\Z))?"
+    r"(?:\d{1,6} more (?:action|step)s?(?: between these)?(?:: [^\n]{1,300})?)?"
 )  # as any version counted them
+_REQUESTS = late_re(r"… (\d{1,6}) more requests?")
 _COUNT = late_re(r"\d{1,6}(?= × | more)")
 _TOOL = late_re(r"(\d{1,6}) × ([^,\n]{1,80})")
 _FILE = late_re(r"(\S{1,300})(?: \((\d{1,6}) times\))?")
@@ -41,14 +43,16 @@ def _read_as(line: str) -> str:
 
 
 def _left_out(said: str) -> list[Line]:
-    """Return the requests or steps that an earlier summary counts, these by what they called where it names that."""
+    """Return the requests and steps that an earlier summary counts, these by what they called where it names that."""
+    lines = []
+    if asked := _REQUESTS.match(said):
+        lines.append(Line(Section.REQUESTS, 0, 0, (), int(asked[1])))
+        said = said[asked.end() :]
     counted, _, named = said.partition(": ") if " more " in said else (said, "", "")
     count = sum(map(int, _COUNT.findall(counted)))
-    if " request" in counted:
-        return [Line(Section.REQUESTS, 0, 0, (), count)]
     tools = [(tool, int(times)) for times, tool in _TOOL.findall(named)] or [(named, count)]
     tools.append(("", count - sum(times for _, times in tools)))
-    return [Line(Section.STEPS, 0, 0, (), times, tool) for tool, times in tools if times > 0]
+    return lines + [Line(Section.STEPS, 0, 0, (), times, tool) for tool, times in tools if times > 0]
 
 
 def carry_over(previous: str, lines: Sequence[Line]) -> list[Line]:
