@@ -35,6 +35,11 @@ LISTED = '"thoughts🤔" I look.\n"actions🚀" [{"API_name": "sam", "API_params
         ('I list.\n[{"type": "function", "function": {"name": "ls", "arguments": "{\\"a\\": 1}"}}]', "ls", ("a", 1)),
         ("<reason>I look.</reason>\n<text_search>Lindesnes</text_search>", "text_search", None),
         ("There is no risk in a card. Action: 1", "", None),
+        ("I look for it.\nsearch[a novel of 1968]", "search", None),
+        ("I run both.\nexecute[echo $(hostname) | awk '{print $1}']", "execute", None),
+        ('[THOUGHT] Now.\n[ACTION] {"action": "Math.Sqrt", "action_variables": {"input": "4"}}', "Math.Sqrt", None),
+        ("Thought: I list.\nCommand: ls -la<END>", "", ("command", "ls -la")),
+        ("Thought: I list.\nCode:\n```py\nprint(ls())\n```<end_action>", "py", ("code", "print(ls())")),
         ("The only exit is east. command: go east", "", None),
         ('{"tool_call": {"name": "get", "arguments": {"id": 7}}}', "get", ("id", 7)),
         (
@@ -66,6 +71,9 @@ def test_it_is_read_as_a_call(text, name, given):
         "How nice!",
         "Oh wow!now that is good",
         '{"colour": {"tool": 3}}',
+        "It returns a list of names, so its type is\nlist[str]",
+        "Thought: none.\nCommand: <END>",
+        "As was shown before\nby others [3]",
     ],
 )
 def test_what_only_looks_like_one_is_none(text):

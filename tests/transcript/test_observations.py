@@ -148,6 +148,11 @@ def test_each_further_protocol_is_recognised_by_and_large(protocol):
     assert judged.recognised >= 0.8, judged.wrong
 
 
+def test_actions_that_end_a_turn_and_marks_of_harnesses_are_read_each_time():
+    judged = _judge(row for row in protocol_rows() if protocol_of(row) == "harness-marks")
+    assert not judged.wrong
+
+
 def _questions(source: str) -> Iterator[tuple[LabelledRow | dict[str, Any], Sequence[str]]]:
     """Yield rows in which questions are answered with a search, each with what its turns are."""
     if source == "made":

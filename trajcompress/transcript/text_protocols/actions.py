@@ -26,6 +26,7 @@ from trajcompress.transcript.text_protocols.elements import children, element
 from trajcompress.transcript.text_protocols.exported import exported, exported_at
 from trajcompress.transcript.text_protocols.fences import last_fence
 from trajcompress.transcript.text_protocols.framed_calls import framed
+from trajcompress.transcript.text_protocols.last_lines import invoked_last, marked_last, prompted
 from trajcompress.transcript.text_protocols.token_calls import tag_calls, token_calls
 from trajcompress.transcript.text_protocols.written_calls import (
     FINAL,
@@ -110,11 +111,7 @@ _METHODS = ("GET ", "POST ", "PUT ", "PATCH ", "DELETE ", "HEAD ")
 _HTTP_BODY_CHARS = 4_000
 _INLINE = late_re(r"```[ \t]?([^`\n]{1,500}?)[ \t]?```[.)]?\Z")
 _PRINTED = late_re(r"\Aprint\((.*)\)\s*\Z", re.DOTALL)
-_PROMPTED = late_re(r"> ?([a-z][^\n]{0,200})\Z")
-_DOLLAR = late_re(r"\$ (?=[\w./~])")
-_SELF_CLOSED = late_re(r"<([\w.-]{1,60})((?: [\w:-]{1,40}=\"[^\"\n]{0,500}\"){0,12}) ?/>\Z")
 
-_TAG_CHARS = 2_000
 _EDIT_MARK = late_re(r"^(<{4,7}|={4,7}|>{4,7})(?: [^\n]{1,40})?$", re.MULTILINE)
 _CLOSING = late_re(r"\s{0,4}</\w{1,20}>\Z")
 _EDIT_SIGNS = "<=>"  # in this order
@@ -304,19 +301,6 @@ def _fenced_calls(text: str) -> tuple[ToolCall, ...]:
     return acted.calls if acted else ()
 
 
-def _prompted(text: str) -> Acted | None:
-    """Read the ``> command`` of a game, or the closed tag, that ends a turn."""
-    last = text.rfind("\n") + 1
-    if match := _PROMPTED.match(text, last):
-        return Acted((new_call("", match[1].strip()),), "shape" if match.start() else "named", match.start())
-    if last and _DOLLAR.match(text, last) and is_command(text[last:]):
-        return Acted((script_call("", text[last + 2 :].strip()),), "shape", last)
-    if text.endswith("/>") and (match := _SELF_CLOSED.search(text[-_TAG_CHARS:])):
-        start = max(len(text) - _TAG_CHARS, 0) + match.start()
-        return Acted((new_call(match[1], match[2].strip()),), "shape", start)
-    return None
-
-
 def _bare(text: str) -> Acted | None:
     """Read a turn that is nothing but a command, a query or an invocation."""
     if is_tool_line(text):
@@ -339,11 +323,13 @@ _FORMS: tuple[Callable[[str], Acted | None], ...] = (
     framed,
     _addressed,
     element,
+    marked_last,
     _labelled,
     _as_json,
     _http,
     _edited,
     _fenced,
-    _prompted,
+    prompted,
+    invoked_last,
     _bare,
 )

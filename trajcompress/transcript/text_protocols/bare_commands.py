@@ -16,7 +16,10 @@ LABELS = late_re(r"(?:label|class(?:ify)?|category|sentiment|tag)[\[(]", re.IGNO
 """Answers of a chat that look like calls."""
 _SIGNED = late_re(r"[0-9_./$(\[;@*>=~|+-]|\?-|[A-Z][A-Z0-9_:*]{0,30}(?=[ \d:?]|\Z)")
 _SENTENCE_END = late_re(r"(?<![)\]])[.?!:,。？！：，…]\Z")
-_CODE = late_re(r"[A-Z][A-Z0-9_+]{1,20}(?:[ =?]\S[^\n]{0,200})?\Z|\([^\s()]{1,40} [^\n]{1,400}\)\Z")
+_CODE = late_re(
+    r"[A-Z][A-Z0-9_+]{1,20}(?:[ =?]\S[^\n]{0,200})?\Z|\([^\s()]{1,40} [^\n]{1,400}\)\Z"
+    r"|(?:async )?def \w{1,80}\([^\n]{0,400}:[ \t]*\n|import [\w., ]{1,80}\n|from [\w.]{1,80} import [\w(*]"  # Python
+)
 _FORMS = ('{"', "{'", "<", "[{", "|")
 """How answers begin that a chat fills in."""
 _TERSE_WORDS = 6
@@ -31,7 +34,7 @@ _TERSE_CHARS = 300
 
 
 def is_code(text: str) -> bool:
-    """Whether a turn is of a language for machines: of signs and figures, of words in capitals, or a list of Lisp."""
+    """Whether a turn is of a language for machines: of signs and figures, of words in capitals, Lisp or Python."""
     said = without_end_token(text[after_thought(text) :].strip())
     return "```" not in said and not said.startswith(_FORMS) and (is_dense(said) or _CODE.match(said) is not None)
 

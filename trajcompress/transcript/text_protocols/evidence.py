@@ -38,6 +38,7 @@ from trajcompress.transcript.text_protocols.unnamed_actions import (
 from trajcompress.transcript.trajectory import Turn
 
 _MARKS = ("[", "<", "`", "------", "The executed result")  # of what begins so, turn after turn, none is a person's
+_ACTION_ENDS = ("</answer>", "</action>")  # in which agents that are trained in games put their moves
 _MANY = 3
 _BRIEF_CHARS = 160
 
@@ -136,6 +137,7 @@ class Row(TurnEvidence):
             return said.certain or (acted.sure == "named" and said.named and not said.person) or self._judges(index)
         before = self.turns[index - 1]
         acts = "```" in before.text or self._first_act < index or self._marked >= _MANY or is_code(before.text)
+        acts = acts or before.text.rstrip().endswith(_ACTION_ENDS)
         if not acts and said.certain and self._certain >= _MANY:
             acts = terse_action(before.text) is not None
         return said.certain and self._first_reply < index and acts

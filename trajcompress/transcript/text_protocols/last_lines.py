@@ -5,12 +5,14 @@ from __future__ import annotations
 from trajcompress.processes.late_patterns import last_match, late_re
 from trajcompress.transcript.text_protocols.acted import Acted
 from trajcompress.transcript.text_protocols.command_lines import is_command
-from trajcompress.transcript.text_protocols.written_calls import named_calls, new_call, script_call
+from trajcompress.transcript.text_protocols.written_calls import json_calls, named_calls, new_call, script_call
 
 _PROMPTED = late_re(r"> ?([a-z][^\n]{0,200})\Z")
 _DOLLAR = late_re(r"\$ (?=[\w./~])")
 _SELF_CLOSED = late_re(r"<([\w.-]{1,60})((?: [\w:-]{1,40}=\"[^\"\n]{0,500}\"){0,12}) ?/>\Z")
 _INVOKED = late_re(r"\n(?!(?:list|dict|tuple|set|type|array)\[)[a-z]\w{2,30}\[(?=[^\]\n])")
+_COMMAND, _COMMAND_END = "Command: ", "<END>"  # of Cybench
+_TAKEN = "[ACTION]"  # of Semantic Kernel's planner
 _TAG_CHARS = 2_000
 
 
@@ -25,6 +27,21 @@ def prompted(text: str) -> Acted | None:
         start = max(len(text) - _TAG_CHARS, 0) + match.start()
         return Acted((new_call(match[1], match[2].strip()),), "shape", start)
     return None
+
+
+def marked_last(text: str) -> Acted | None:
+    """Read the last action of a turn by the marks of a few harnesses."""
+    if text.endswith(_COMMAND_END) and (start := _last_line(text, _COMMAND)) >= 0:
+        command = text[start + len(_COMMAND) : -len(_COMMAND_END)].strip()
+        return Acted((script_call("", command),), "named", start) if command else None
+    start = _last_line(text, _TAKEN) if text.endswith("}") else -1
+    calls = json_calls(text[start + len(_TAKEN) :].strip()) if start >= 0 else ()
+    return Acted(calls, "named", start) if calls else None
+
+
+def _last_line(text: str, begin: str) -> int:
+    """Return where the last line begins that begins so, -1 where none does."""
+    return 0 if (at := text.rfind(f"\n{begin}")) < 0 and text.startswith(begin) else at + (at >= 0)
 
 
 def invoked_last(text: str) -> Acted | None:

@@ -42,6 +42,9 @@ _CERTAIN_BEGIN = late_re(
     r"|НАБЛЮДЕНИЕ|Наблюдение)[ \t]?:|Here is the (?:response|result|output) (?:from|of) the [A-Z]{3,7} request\b"
     r"|Code output:|The code above was executed|(?:Error:\n)?Code execution failed at line '"
     r"|```(?:tool_)?outputs?\n|Given the [^\n]{1,60} as below[:.]|Code from the last round:"
+    r"|\[OBSERVATION\]|\[OUTPUT OF STEP \d{1,3}\]|Reward:\n-?\d|\(Result \d{1,3} ?/ ?\d{1,3}\) "
+    r"|(?:Ran command: |Patch successfully applied to |(?:Saved|Appended) to )`"  # of gptme
+    r"|[^\n]{0,300}\n{0,2}Here is a screenshot of (?:the webpage: )?\["  # of Magentic-One's surfer
     r"|> (?:Running \w{1,20} (?:code )?block|Executed Results:)|My previous action is invalid\."
     r"|Thank you for shopping with us! Your code:"
     r"|<\|observation\|>|<｜tool▁outputs?▁begin｜>|<\|(?:tool|begin\w{0,20})_(?:response|result|output)s?\|>"
@@ -72,6 +75,8 @@ _CERTAIN_END = late_re(
     r"|command_output)>"
     r"|\[The command completed with exit code -?\d{1,3}\.\][^\n]{0,80})\s{0,20}\Z"
 )
+_OUTPUT_BEGIN = late_re(r"\s{0,4}\{\s?['\"](?:output|stdout)['\"]: ?['\"\[]")  # of a dictionary of both streams
+_ERROR_END = late_re(r"[,\s]['\"](?:error|stderr)['\"]: ?['\"\[][^\n]{0,400}\}\s{0,4}\Z")
 _NAMED_BEGIN = late_re(
     rf"\s{{0,20}}(?:{OF_COMMAND}|<(?:{TAGS})\b[^>\n]{{0,200}}>|HTTP/\d|\[\d{{1,4}}\] RootWebArea|\s{{0,8}}RootWebArea"
     r"|(?:URL|Current (?:URL|page|web page)|Page (?:URL|Title)|Status(?: code)?|STDOUT|STDERR|stdout|stderr"
@@ -197,6 +202,7 @@ def printed(text: str) -> Printed:
     asks = len(front) < _QUESTION_CHARS and front.rstrip().endswith("?")  # quotes a form to ask about it
     asks = asks and not NAGS.search(front)
     begun, ends = _CERTAIN_BEGIN.match(begin), _CERTAIN_END.search(end) is not None
+    ends = ends or (_OUTPUT_BEGIN.match(begin) is not None and _ERROR_END.search(end) is not None)
     certain = not asks and (begun is not None or ends)
     worded = certain and begun is not None and not ends and not begun[0].lstrip().startswith(("<", "`", "["))
     doubtful = certain and begun is not None and not ends and _may_ask(text.rstrip(), begun)
