@@ -28,7 +28,7 @@ _COMMANDS = frozenset(
 _TOOLS = frozenset(
     (  # noqa: SIM905 - as above
         "submit open edit create insert goto scroll_down scroll_up search_dir search_file find_file"
-        " str_replace_editor execute_bash"
+        " str_replace_editor execute_bash cmd"
     ).split()
 )
 """Commands of an agent's own interface."""

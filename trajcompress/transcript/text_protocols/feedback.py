@@ -22,6 +22,7 @@ _FEEDBACK = late_re(  # of small letters, as case that does not matter takes thr
     r"|\b(?:patch|edit|change|diff)s? (?:was|were|has been|have been|could not be)(?: successfully)? applied\b"
     r"|\A\s{0,8}(?:all tests passed|error (?:while running|executing action))\b"
     r"|\A\s{0,8}test cases? (?:did not pass|failed|passed)\b"
+    r"|\A\s{0,8}(?:command timed out|malformed command)\s{0,8}\Z"
     r"|\A\s{0,8}the buggy locations is not precise\b|\A\s{0,8}here are the code in buggy locations\b"
     r"|ambiguous (?:request|command|action)|please (?:check|choose|select|enter|pick) (?:\w+ ){0,6}?(?:action"
     r"|command|number|option|move|function|name|format|parameter|argument|spelling)s?\b"

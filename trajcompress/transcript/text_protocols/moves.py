@@ -176,6 +176,11 @@ def taken_up(exchanges: Iterable[tuple[str, str]]) -> bool:
     return bool(shares) and mean(shares) >= _TAKEN_UP
 
 
+def says_again(move: str, reply: str) -> bool:
+    """Whether most words of a reply are those of what it answers."""
+    return _taken_up(move, reply) > _HALF
+
+
 def are_led_by(turns: Sequence[Turn], moves: Sequence[int]) -> bool:
     """Whether moves say again what stood before them, and replies do not say again what moves say: as in a chat."""
     given = mean(_taken_up(turns[i - 1].text, turns[i].text) for i in moves)

@@ -9,9 +9,10 @@ from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.summary_marks import tells_of_steps
 from trajcompress.transcript.text_protocols.addressing import addresses, common_lead, hands_over
 from trajcompress.transcript.text_protocols.bare_commands import said_in_words, terse_action
+from trajcompress.transcript.text_protocols.command_lines import is_command
 from trajcompress.transcript.text_protocols.delegated import is_person
 from trajcompress.transcript.text_protocols.feedback import is_feedback
-from trajcompress.transcript.text_protocols.moves import find_moves
+from trajcompress.transcript.text_protocols.moves import find_moves, says_again
 from trajcompress.transcript.text_protocols.openings import begin_of, label_of, without_figures
 from trajcompress.transcript.text_protocols.printed import printed, shows_failure
 from trajcompress.transcript.text_protocols.prompts import has_form, sets_up, tells_of_answers
@@ -67,7 +68,28 @@ def _acts_unnamed(row: TurnEvidence) -> bool:
     alone = sum("```" not in turns[i].text for i in whole)
     mostly = len(whole) >= _MOSTLY * len(row.answered) or alone >= _MOSTLY * len(unnamed)
     # Who asks for help with what was printed shows what is printed then.
-    return mostly and not shows_failure(turns[row.answered[0] - 1].text) and _is_printed(row, acts)
+    if not mostly or shows_failure(turns[row.answered[0] - 1].text):
+        return False
+    return _is_printed(row, acts) or _are_commands_alone(row, whole)
+
+
+def _are_commands_alone(row: TurnEvidence, whole: Sequence[int]) -> bool:
+    """Whether all that is said are commands of a shell or a database, with nothing around them, and nobody speaks.
+
+    Half of what answers them is output, ends a line as programs do, says how they went, or says what they say.
+    """
+    turns = row.turns
+    alone = [i for i in whole if "```" not in turns[i].text and is_command(turns[i].text)]
+    if not len(alone) == len(row.answered) >= _SOME or any(row.is_chatty(i + 1) for i in alone):
+        return False
+    answers = sum(
+        row.is_output(i + 1)
+        or turns[i + 1].text.endswith("\n")
+        or is_feedback(row.prints[i + 1].begin)
+        or says_again(turns[i].text, turns[i + 1].text)
+        for i in alone
+    )
+    return 2 * answers >= len(alone)
 
 
 def _is_printed(row: TurnEvidence, acts: Sequence[int]) -> bool:
