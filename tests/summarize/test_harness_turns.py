@@ -17,6 +17,7 @@ REPLY = say("assistant", "The file seems to hold no flag at all, whatever I try 
     [
         "[Request interrupted by user for tool use]",
         "[Request interrupted by user]",
+        "There is no code from the last 1 message for me to execute. Group chat manager should let others go on.",
         "Please proceed to the next step using your best judgement.",
         (
             "\nPlease proceed to the next step using your best judgement. If you believe you\nhave completed "

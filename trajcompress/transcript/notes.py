@@ -12,8 +12,9 @@ _LEAST_CHARS = 200
 _MOST = 8
 """As many are taken off either end, so that no text is searched more often."""
 
-_CONSTANTS = late_re(  # of Claude Code, and of Inspect's agents
+_CONSTANTS = late_re(  # of Claude Code, of Inspect's agents, and of AutoGen's terminal in a group
     r"\s{0,8}(?:\[Request interrupted by user(?: for tool use)?\]"
+    r"|There is no code from the last \d{1,3} messages? for me to execute\. Group chat manager [^\n]{0,240}"
     r"|Your submission was incorrect\. Please proceed and attempt to find the correct answer\."
     r"|Please proceed to the next step using your best judgement\."
     r"(?:\s{1,4}If you believe you\s{1,4}have completed the task, please call the `?\w{1,40}(?:\(\))?`? tool"
