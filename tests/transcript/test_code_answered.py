@@ -137,3 +137,32 @@ def test_the_next_run_on_a_console_is_a_request():
     row = [box("How many flats are let?"), code("x = f()"), failed, code("final_answer(4)")]
     row += [f"Final answer: 4\n{box('And how many are empty?')}", code("final_answer(2)"), "Final answer: 2"]
     assert observed("", *row, "Done.") == [2, 6]
+
+
+SQL = [
+    ("SELECT count(*) FROM singer", "names of each singer from France"),
+    ("SELECT name FROM singer WHERE country = 'France'", "the concerts of each year"),
+    ("SELECT year, count(*) FROM concert GROUP BY year", "only those after 2014"),
+]
+SHELL = [
+    ("ls -lhS", "only the five largest"),
+    ("ls -lhS | head -6", "including subfolders"),
+    ("du -ah . | sort -rh | head -5", "exclude node_modules"),
+]
+
+
+@pytest.mark.parametrize(("task", "steps"), [("How many singers are there?", SQL), ("list files by size", SHELL)])
+def test_commands_that_somebody_asks_for_one_after_the_other_are_answers(task, steps):
+    assert observed("", task, *(text for step in steps for text in step), steps[-1][0]) == []
+
+
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_commands_alone_are_executed_though_what_they_print_may_be_said(end):
+    steps = [
+        ("grep -rl Hello . | xargs -i {} dirname {}", "Command timed out"),
+        ("ls /system", f"folder2.tar.gz{end}"),
+        ("tar -xzf /system/folder2.tar.gz -O | grep special", f"The second file with a special name{end}"),
+        ("basename /system/folder2.tar.gz", f"folder2.tar.gz{end}"),
+    ]
+    row = ["Find the file with a special name", *(text for step in steps for text in step)]
+    assert observed("", *row, "submit") == [2, 4, 6, 8]
