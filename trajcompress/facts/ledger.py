@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import filterfalse
+from itertools import chain, filterfalse
 from typing import NamedTuple
 
 from trajcompress.facts.instructions import instructions, outline
@@ -12,11 +13,14 @@ from trajcompress.facts.next_turns import LaterReader
 from trajcompress.facts.parts import Wanted
 from trajcompress.facts.quoted import Quote, brought_in, by_result, quotes, within_quotes
 from trajcompress.facts.reading import is_told, mentions, words, words_of
-from trajcompress.facts.taken import STRONG, words_taken
+from trajcompress.facts.taken import STRONG, telling_words, words_taken
 from trajcompress.facts.uses import TurnReader
+from trajcompress.transcript.observations import is_request, request_text
 from trajcompress.transcript.trajectory import Turn
 
 _NEEDED = 2 * STRONG
+_REQUEST_CHARS = 2_000
+_LONG_CHARS = 6_000  # of a result, of which most goes
 
 
 class _Read(NamedTuple):
@@ -41,6 +45,7 @@ class FactLedger:
         """Take the turns of a row; ``also`` are those that may be dropped besides results and examples."""
         self.turns = turns
         self._also = frozenset(also)
+        self._words_asked: dict[int, Wanted] = {}
         self.later = LaterReader(turns)
         self.reader = TurnReader(turns)
 
@@ -72,8 +77,21 @@ class FactLedger:
             return {**instructions(self.turns[index].text, _NEEDED), **dict.fromkeys(facts, _NEEDED)}
         told = outline(self.turns[index].text, _NEEDED)
         named = {word: weight for word, weight in self.later.after(index).items() if weight >= STRONG}
-        told = {**named, **told}
+        told = {**self._asked(index), **named, **told}
         return {**told, **self._brought_in.get(index, {}), **self.taken(index), **dict.fromkeys(facts, _NEEDED)}
+
+    def _asked(self, index: int) -> Wanted:
+        """Return the words of the request that a long result is for: it may name more than the agent takes up."""
+        before = bisect_left(self._requests, index)
+        if not before or len(self.turns[index].text) < _LONG_CHARS:
+            return {}
+        request = self._requests[before - 1]
+        if request not in self._words_asked:
+            said = request_text(self.turns[request])
+            told = telling_words(said) if len(said) <= _REQUEST_CHARS else ()  # else it holds more than it asks for
+            forms = ((word, f"{word}s", word.removesuffix("s")) for word, _ in told)
+            self._words_asked[request] = dict.fromkeys(chain.from_iterable(forms), STRONG)
+        return self._words_asked[request]
 
     def taken(self, index: int) -> Wanted:
         """Return the words that later turns take from a result, and the blocks of it that they quote."""
@@ -86,6 +104,10 @@ class FactLedger:
     def parting(self) -> set[int]:
         """Return before which turns the row cannot be cut without parting a quote from the result it is of."""
         return within_quotes(self._quotes)
+
+    @cached_property
+    def _requests(self) -> list[int]:
+        return [index for index, turn in enumerate(self.turns) if is_request(turn)]
 
     @cached_property
     def _quotes(self) -> list[Quote]:
