@@ -20,7 +20,7 @@ from trajcompress.transcript.trajectory import Turn
 
 _NEEDED = 2 * STRONG
 _REQUEST_CHARS = 2_000
-_LONG_CHARS = 6_000  # of a result, of which most goes
+_LONG_CHARS = 2_000  # of a result, of which most may go
 
 
 class _Read(NamedTuple):
