@@ -88,7 +88,7 @@ class Line(Struct):
 
 
 _Said: TypeAlias = tuple[Section, str | Counter[str]]
-"""A line, or the steps between two that are left out, by tool."""
+"""A line, or what is left out between two: requests, and steps by their tool."""
 
 
 class Record(Struct, frozen=True):
@@ -285,7 +285,8 @@ def _once(happened: Sequence[_Said], tools: Mapping[str, str]) -> list[_Said]:
     told: set[str] = set()
     said: list[_Said] = []
     for section, text in reversed(happened):
-        left = text if not isinstance(text, str) else _counted(text, tools) if text in told else None
+        again = section is Section.STEPS and text in told
+        left = text if not isinstance(text, str) else _counted(text, tools) if again else None
         if left is None:
             told.add(str(text))
             said.append((section, text))
