@@ -285,8 +285,9 @@ def _once(happened: Sequence[_Said], tools: Mapping[str, str]) -> list[_Said]:
     told: set[str] = set()
     said: list[_Said] = []
     for section, text in reversed(happened):
-        again = section is Section.STEPS and text in told
-        left = text if not isinstance(text, str) else _counted(text, tools) if again else None
+        left = text if isinstance(text, Counter) else None
+        if isinstance(text, str) and section is Section.STEPS and text in told:
+            left = _counted(text, tools)
         if left is None:
             told.add(str(text))
             said.append((section, text))

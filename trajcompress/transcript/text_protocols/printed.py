@@ -44,7 +44,8 @@ _CERTAIN_BEGIN = late_re(
     r"|```(?:tool_)?outputs?\n|Given the [^\n]{1,60} as below[:.]|Code from the last round:"
     r"|\[OBSERVATION\]|\[OUTPUT OF STEP \d{1,3}\]|Reward:\n-?\d|\(Result \d{1,3} ?/ ?\d{1,3}\) "
     r"|(?:Ran command: |Patch successfully applied to |(?:Saved|Appended) to )`"  # of gptme
-    r"|[^\n]{0,150}\n{0,2}Here is a screenshot of (?:the webpage: )?\[[^\n]{1,240}\n?The viewport shows \d"  # Magentic-One
+    # Of Magentic-One's surfer.
+    r"|[^\n]{0,150}\n{0,2}Here is a screenshot of (?:the webpage: )?\[[^\n]{1,240}\n?The viewport shows \d"
     r"|> (?:Running \w{1,20} (?:code )?block|Executed Results:)|My previous action is invalid\."
     r"|Thank you for shopping with us! Your code:"
     r"|<\|observation\|>|<｜tool▁outputs?▁begin｜>|<\|(?:tool|begin\w{0,20})_(?:response|result|output)s?\|>"
