@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 from summed_up import ask, call, result, section
@@ -137,3 +138,12 @@ def test_a_file_that_somebody_did_not_let_the_agent_write_is_not_changed():
         assert section(text, "Files changed") == ""
     text = extract(ask([write, result(1, "Written. The guest asked for another page")]))
     assert section(text, "Files changed") == "- a.html"
+
+
+def test_what_an_act_was_done_to_is_told_with_all_that_it_was_given():
+    given = {"order_id": "#W9502127", "payment_method_id": "paypal_2433177", "item_ids": ["9534205511"]}
+    order = {"order_id": "#W9502127", "items": [{"name": "Vacuum Cleaner", "item_id": "2872451762"}] * 5}
+    region = [call(1, "return_items", **given), result(1, json.dumps(order))]
+    for budget in (60, 300):
+        steps = section(extract(ask(region, budget=budget)), "Steps")
+        assert "return_items order_id=#W9502127, payment_method_id=paypal_2433177, item_ids=[9534205511] → " in steps

@@ -27,7 +27,7 @@ from trajcompress.transcript.text_protocols.feedback import SUBMITTED, judged
 from trajcompress.transcript.tool_groups import Place, match_results
 from trajcompress.transcript.trajectory import ToolCall, Turn
 
-_LABEL_CHARS = 90
+LABEL_CHARS = 90
 _HALF_TAG = late_re(r"\s*</?\w{0,40}…$")
 _MOST_RESULTS = 1_000  # in one turn
 _MOST_TOGETHER = 20  # calls that are described as one
@@ -192,7 +192,7 @@ def _describe(call: ToolCall, calls: Calls) -> Action:
 
 
 def label_of(
-    action: Action | None, name: str, limit: int = _LABEL_CHARS, change_chars: int = 0, *, full: bool = False
+    action: Action | None, name: str, limit: int = LABEL_CHARS, change_chars: int = 0, *, full: bool = False
 ) -> str:
     """Say what ran: the command of a shell, else the tool and what it was used on.
 

@@ -19,7 +19,7 @@ from trajcompress.facts.parts import Wanted, told_of
 from trajcompress.facts.quoted import is_block
 from trajcompress.facts.reading import mentions, readable
 from trajcompress.facts.taken import STRONG
-from trajcompress.outcomes.action.actions import Action, is_taken_back, undoes_edit
+from trajcompress.outcomes.action.actions import SHELLS, Action, is_taken_back, undoes_edit
 from trajcompress.outcomes.action.change import CHANGE_CHARS
 from trajcompress.outcomes.action.shell import plain_path
 from trajcompress.outcomes.asked import Asked
@@ -28,7 +28,7 @@ from trajcompress.outcomes.printed.chained import runs_programs
 from trajcompress.outcomes.printed.screen import is_screen
 from trajcompress.outcomes.records.told_values import closed
 from trajcompress.outcomes.repeated import Repeated
-from trajcompress.outcomes.steps import Step, file_name, label_of, steps_of, without_folders, written
+from trajcompress.outcomes.steps import LABEL_CHARS, Step, file_name, label_of, steps_of, without_folders, written
 from trajcompress.outcomes.text import shorten
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.base import SummaryRequest
@@ -46,6 +46,7 @@ _PAGE_CHARS, _PAGE_LABEL_CHARS = 100, 40
 _NEEDED_CHARS, _MOST_IN_SHORT = 40, 3  # for each of so many of what is needed
 _STEP_CHARS, _SHORT_SAID_CHARS, _SHORT_FAILED_CHARS, _SHORT_LABEL_CHARS = 300, 60, 120, 60
 _LITTLE_MORE_CHARS = 20
+_ACT_LABEL_CHARS = 130
 _CHANGE_LABEL_CHARS = CHANGE_CHARS + 20  # with its marks
 _MOST_STEP_CHARS = 1_400  # where kept turns take so much from a result, or quote it
 _MOST_STEPS = 4_000  # read of a region
@@ -97,7 +98,8 @@ def _told(steps: Sequence[Step], later: LaterReader, facts: Sequence[str], taken
             most = _MOST_STEP_CHARS if used else _STEP_CHARS
             reading = Reading(step.result, Asked(action, needed, repeated=repeated, later=ahead, taken=used))
             outcome = reading.told(_STEP_CHARS, most, used)
-        label = label_of(action, step.name, change_chars=_CHANGE_LABEL_CHARS, full=True)
+        most = max(LABEL_CHARS, _least_label(action))
+        label = label_of(action, step.name, most, _CHANGE_LABEL_CHARS, full=True)
         told = Told(step, label, outcome, len(needed) + _uses(used))
         if outcome and reading:
             if is_screen(reading.text):
@@ -237,13 +239,21 @@ def _forms(each: Told) -> tuple[str, ...]:
     brief = Outcome(each.in_short or _brief(Outcome(said, failed=each.outcome.failed), action), each.outcome.size)
     suffix = _in_file(each) if each.label.endswith(_in_file(each)) else ""
     spare = max(_SHORT_SAID_CHARS - len(brief.said), 0) if action and action.change else 0
-    label = (label_of(action, each.step.name, _SHORT_LABEL_CHARS + spare, full=True) or _UNREAD) + suffix + times
+    short = max(_SHORT_LABEL_CHARS + spare, _least_label(action))
+    label = (label_of(action, each.step.name, short, full=True) or _UNREAD) + suffix + times
     quoting = [written(label, Outcome(_without_file(each.quoted, action)))] if each.quoted else []
     forms = dict.fromkeys([full, *(form for form in quoting if len(form) < len(full)), written(label, brief)])
     if each.pages:
         label = label_of(action, each.step.name, _PAGE_LABEL_CHARS) + times
         forms = dict.fromkeys([full, *(written(label, Outcome(page)) for page in each.pages)])
     return tuple(forms)
+
+
+def _least_label(action: Action | None) -> int:
+    """Return how long the label of what changes records may be at least: its last argument may tell which of them."""
+    if action is None or action.kind not in {"run", "change"} or action.files or action.name.lower() in SHELLS:
+        return 0
+    return _ACT_LABEL_CHARS if "=" in action.target else 0
 
 
 def _without_file(said: str, action: Action | None) -> str:
