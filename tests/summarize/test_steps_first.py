@@ -147,3 +147,17 @@ def test_what_an_act_was_done_to_is_told_with_all_that_it_was_given():
     for budget in (60, 300):
         steps = section(extract(ask(region, budget=budget)), "Steps")
         assert "return_items order_id=#W9502127, payment_method_id=paypal_2433177, item_ids=[9534205511] → " in steps
+
+
+def test_what_went_well_once_the_same_tool_had_failed_is_told():
+    region = [*viewed(1)]
+    for number in range(4):
+        failing = f"rows = read_table('tenants_{number}')"
+        region += [
+            call(10 + number, "python", code=failing),
+            result(10 + number, f"Error: no such table: t_{number}"),
+        ]
+    region += [call(20, "python", code="rows = read_table('users')"), result(20, "3 rows: Ann, Bob, Eve")]
+    for number in range(21, 33):
+        region += [call(number, "python", code=f"plot(rows, {number})"), result(number, f"drawn {number}")]
+    assert "read_table('users') → 3 rows" in section(extract(ask(region, budget=150)), "Steps")

@@ -101,6 +101,7 @@ def _turned(told: Sequence[Told]) -> dict[int, float]:
     """Return which steps changed what was there, installed something, or came out otherwise than before."""
     found: dict[int, float] = {}
     came: dict[str, str] = {}  # of each command how it failed last, if it did
+    failing: set[str] = set()  # tools that failed the last time
     made: set[str] = set()  # files that the agent wrote itself
     for place, each in enumerate(told):
         action, outcome = each.step.action, each.outcome
@@ -108,8 +109,11 @@ def _turned(told: Sequence[Told]) -> dict[int, float]:
             continue
         how, before = outcome.said if outcome.failed else "", came.get(each.label, "")
         came[each.label] = how
+        mends = action.kind == "run" and not outcome.failed and each.tool in failing
+        (failing.add if outcome.failed else failing.discard)(each.tool)
         installs = action.kind in {"run", "change"} and INSTALLS.search(action.target)
-        if installs or (before != how and (action.kind == "run" or not how)):  # of others that they went well at last
+        turned = before != how and (action.kind == "run" or not how)  # of others that they went well at last
+        if installs or mends or turned:
             found[place] = _TURNED
         elif action.kind == "change" and not outcome.failed and not each.removes:
             if _CREATES.search(f"{action.name} {action.target}"):
