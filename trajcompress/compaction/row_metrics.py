@@ -129,7 +129,7 @@ def _compressed(metrics: _Metrics, last: State, policy: Policy) -> _Metrics:
     requests = sum(is_request(last.turns[index]) and not last.turns[index].answers for index in last.truncated)
     changed = _changed(metrics, last.tokens, len(last.written))
     changed["turns_pruned"] = len((last.thinned | last.cleared).difference(gone))
-    changed["turns_elided"] = len(last.truncated | (last.giants - last.cleared).difference(gone)) - requests
+    changed["turns_elided"] = len(last.truncated | (last.cut_first - last.cleared).difference(gone)) - requests
     changed["requests_truncated"] = requests
     facts = FactCount() if cleared_facts is None else cleared_facts
     has_facts = cleared_facts is not None or policy.facts != "off"  # of bulk there are none
@@ -219,7 +219,7 @@ def _cleared_facts(last: State, gone: Collection[int]) -> FactCount | None:
     """Return the facts that went with the kept turns that were cleared or cut before, and those still told."""
     if last.ledger is None:
         return None
-    needed = last.ledger.needed((last.cleared | last.giants).difference(gone, last.truncated))
+    needed = last.ledger.needed((last.cleared | last.cut_first).difference(gone, last.truncated))
     reader = Reader()
     told = sum(len(facts_in(facts, reader.text([last.turns[index]]))) for index, facts in needed.items())
     return FactCount(sum(map(len, needed.values())), told)

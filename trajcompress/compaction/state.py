@@ -67,7 +67,7 @@ class State:
 
     ``turns`` are those of the ``original`` without the summary of a ``previous`` run, of ``previous_tokens``; each
     has its place in ``sizes``, and ``layout`` says where they may be cut. ``thinned`` (without their bulk),
-    ``giants`` (truncated before others were cleared, or requests without their examples), ``cleared`` and
+    ``cut_first`` (giants, before others were cleared, and requests that lost their examples), ``cleared`` and
     ``truncated`` are positions of turns that were changed; ``lines`` makes shorter lines of cleared ones, where there
     are any. ``count`` is that of the whole row as it would be written now. ``before`` is the state that this one was
     made of, ``reason`` why the row is as it is. ``clean`` has the turns as they were read without secrets, where
@@ -84,7 +84,7 @@ class State:
     previous_tokens: int = 0
     clean: CleanRow | None = field(default=None, repr=False)
     thinned: frozenset[int] = frozenset()
-    giants: frozenset[int] = frozenset()
+    cut_first: frozenset[int] = frozenset()
     cleared: frozenset[int] = frozenset()
     ledger: FactLedger | None = field(default=None, repr=False)
     lines: ResultLines | None = field(default=None, repr=False)

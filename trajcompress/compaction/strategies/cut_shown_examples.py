@@ -28,7 +28,7 @@ def cut_shown_examples(state: State, policy: Policy) -> Asking[State | Skip]:
     if shorter.tokens >= state.tokens or shorter.count.method != state.count.method:
         return NOTHING_TO_DO
     reason = TRUNCATED if shorter.tokens <= policy.target_max_tokens else state.reason
-    return replace(shorter, giants=state.giants | changed, reason=reason)
+    return replace(shorter, cut_first=state.cut_first | changed, reason=reason)
 
 
 def _without_example(clean: Clean, text: str) -> str:

@@ -63,7 +63,7 @@ def truncate_giants(state: State, policy: Policy) -> Asking[State | Skip]:
     if shorter.tokens >= state.tokens or shorter.count.method != state.count.method:
         return NOTHING_TO_DO
     reason = TRUNCATED if shorter.tokens <= target else state.reason
-    return replace(shorter, giants=changed, ledger=ledger, reason=reason)
+    return replace(shorter, cut_first=changed, ledger=ledger, reason=reason)
 
 
 def truncate_observations(state: State, policy: Policy) -> Asking[State | Skip]:

@@ -73,9 +73,9 @@ def cut_text(text: str, limit: int, keep: Wanted = MappingProxyType({}), clean: 
         return text
     room = limit - MARK_CHARS
     kept = _kept(text, keep, room, clean)
-    for failed in _failing(text, clean):
-        if not any(part.start <= failed.start < part.end for part in kept):
-            kept = sorted([*kept, failed])
+    for told in _what_came(text, clean):
+        if not any(part.start <= told.start < part.end for part in kept):
+            kept = sorted([*kept, told])
     room = max(room - sum(map(_cost, kept)), 2 * _LEAST_END)
     first = opening(text) if kept else 0
     shorter = ""
@@ -141,7 +141,7 @@ def _telling(text: str, keep: Wanted, room: int) -> list[Part]:
     return [*wanted, *changes(text, left, 3 * MARK_CHARS, LEAST_CUT)]  # each under its file
 
 
-def _failing(text: str, clean: Clean) -> Sequence[Part]:
+def _what_came(text: str, clean: Clean) -> Sequence[Part]:
     """Return the lines by which a harness says what came of a call, and how that begins which was raised last."""
     at = text.rfind(TRACEBACK)
     raised = _RAISED.search(text, at) if at >= 0 else None
