@@ -215,7 +215,7 @@ def _written(record: Record, chosen: Mapping[int, int], needed: Sequence[str] = 
     """Write the chosen lines in the order in which they happened, a section wherever it goes on."""
     told: set[str] = set()
     happened: list[_Said] = []
-    at_end: dict[Section, list[str]] = {Section.CHANGED: [], Section.NEEDED: []}
+    changed: list[str] = []
     tools = {line.tool.replace(COMMAND, " "): line.tool for line in record.lines}
     # Of what reads the same the last is told.
     for place in sorted(range(len(record.lines)), key=lambda place: record.lines[place].order, reverse=True):
@@ -223,8 +223,8 @@ def _written(record: Record, chosen: Mapping[int, int], needed: Sequence[str] = 
         text = record.clean(line.forms[chosen[place]]) if place in chosen else ""
         if text not in told and any(map(str.isalnum, text)):
             told.add(text)
-            if line.section in at_end:
-                at_end[line.section].append(text)
+            if line.section is Section.CHANGED:
+                changed.append(text)
             else:
                 happened.append((line.section, text))
         elif line.section in _COUNTED_WHERE_LEFT_OUT:
@@ -234,7 +234,7 @@ def _written(record: Record, chosen: Mapping[int, int], needed: Sequence[str] = 
         (section, text) if isinstance(text, str) else (_section_of(text), record.clean(_more(text)))
         for section, text in _once(_merged(happened[::-1]), tools)
     ]
-    said += ((Section.CHANGED, text) for text in reversed(at_end[Section.CHANGED]))
+    said += ((Section.CHANGED, text) for text in reversed(changed))
     said += ((Section.NEEDED, text) for text in dict.fromkeys(filter(None, map(record.clean, needed))))
     lines = [SUMMARY_PREFIX]
     for section, together in itertools.groupby(said, key=lambda each: each[0]):
@@ -248,15 +248,17 @@ def _section_of(left: Counter[str]) -> Section:
 
 def _more(left: Counter[str]) -> str:
     """Count requests and steps that are left out, and name what most of the steps called."""
-    requests = left[REQUEST]
+    steps = Counter(left)
+    requests = steps.pop(REQUEST, 0)
     told = [f"{requests} more request{'s' if requests > 1 else ''}"] if requests else []
-    if count := left.total() - requests:
+    if count := steps.total():
         by_name: Counter[str] = Counter()  # of an editor its commands
-        for tool, times in left.items():
-            by_name[tool.rpartition(COMMAND)[2]] += times * (tool != REQUEST)
-        most = sorted((pair for pair in by_name.items() if all(pair)), key=lambda pair: (-pair[1], pair[0]))
-        named = [f"{times} × {tool}" if count > 1 else tool for tool, times in most[:_MOST_NAMED]]
-        named += ["…"] if named and sum(times for _, times in most[:_MOST_NAMED]) < count else []
+        for tool, times in steps.items():
+            by_name[tool.rpartition(COMMAND)[2]] += times
+        ranked = sorted((pair for pair in by_name.items() if pair[0]), key=lambda pair: (-pair[1], pair[0]))
+        most = ranked[:_MOST_NAMED]
+        named = [f"{times} × {tool}" if count > 1 else tool for tool, times in most]
+        named += ["…"] if named and sum(times for _, times in most) < count else []
         told.append(f"{count} more step{'s' if count > 1 else ''}{': ' if named else ''}{', '.join(named)}")
     return f"… {', '.join(told)}"
 
