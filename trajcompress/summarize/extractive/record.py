@@ -98,8 +98,7 @@ def _told(steps: Sequence[Step], later: LaterReader, facts: Sequence[str], taken
             most = _MOST_STEP_CHARS if used else _STEP_CHARS
             reading = Reading(step.result, Asked(action, needed, repeated=repeated, later=ahead, taken=used))
             outcome = reading.told(_STEP_CHARS, most, used)
-        most = max(LABEL_CHARS, _least_label(action))
-        label = label_of(action, step.name, most, _CHANGE_LABEL_CHARS, full=True)
+        label = _label(step, LABEL_CHARS, _CHANGE_LABEL_CHARS)
         told = Told(step, label, outcome, len(needed) + _uses(used))
         if outcome and reading:
             if is_screen(reading.text):
@@ -239,8 +238,7 @@ def _forms(each: Told) -> tuple[str, ...]:
     brief = Outcome(each.in_short or _brief(Outcome(said, failed=each.outcome.failed), action), each.outcome.size)
     suffix = _in_file(each) if each.label.endswith(_in_file(each)) else ""
     spare = max(_SHORT_SAID_CHARS - len(brief.said), 0) if action and action.change else 0
-    short = max(_SHORT_LABEL_CHARS + spare, _least_label(action))
-    label = (label_of(action, each.step.name, short, full=True) or _UNREAD) + suffix + times
+    label = (_label(each.step, _SHORT_LABEL_CHARS + spare) or _UNREAD) + suffix + times
     quoting = [written(label, Outcome(_without_file(each.quoted, action)))] if each.quoted else []
     forms = dict.fromkeys([full, *(form for form in quoting if len(form) < len(full)), written(label, brief)])
     if each.pages:
@@ -249,11 +247,13 @@ def _forms(each: Told) -> tuple[str, ...]:
     return tuple(forms)
 
 
-def _least_label(action: Action | None) -> int:
-    """Return how long the label of what changes records may be at least: its last argument may tell which of them."""
-    if action is None or action.kind not in {"run", "change"} or action.files or action.name.lower() in SHELLS:
-        return 0
-    return _ACT_LABEL_CHARS if "=" in action.target else 0
+def _label(step: Step, limit: int, change_chars: int = 0) -> str:
+    """Say what ran; of what changes records in whole, as its last argument may tell which of them."""
+    action = step.action
+    acts = action is not None and action.kind in {"run", "change"} and not action.files and "=" in action.target
+    if action is not None and acts and action.name.lower() not in SHELLS:
+        limit = max(limit, _ACT_LABEL_CHARS)
+    return label_of(action, step.name, limit, change_chars, full=True)
 
 
 def _without_file(said: str, action: Action | None) -> str:

@@ -110,7 +110,7 @@ def _turned(told: Sequence[Told]) -> dict[int, float]:
         how, before = outcome.said if outcome.failed else "", came.get(each.label, "")
         came[each.label] = how
         mends = action.kind == "run" and not outcome.failed and each.tool in failing
-        (failing.add if outcome.failed else failing.discard)(each.tool)
+        failing = failing | {each.tool} if outcome.failed else failing - {each.tool}
         installs = action.kind in {"run", "change"} and INSTALLS.search(action.target)
         turned = before != how and (action.kind == "run" or not how)  # of others that they went well at last
         if installs or mends or turned:
