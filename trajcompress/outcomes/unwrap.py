@@ -14,14 +14,12 @@ from trajcompress.outcomes.opencode import lines_read
 from trajcompress.outcomes.reports.exits import exit_code
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.notes import without_notes
+from trajcompress.transcript.text_protocols.harness_forms import BEFORE_PRINTED, NEXT_ASKED
 from trajcompress.transcript.text_protocols.observation_parts import in_observation
 
 _ASKS_ON = "\n\nUSER'S INPUT\n----"  # as LangChain's conversational agent does behind a result
 _NEXT_CHARS = 300
-_NEXT = late_re(  # what harnesses ask for behind each result
-    r"\n\s{0,8}(?:What's the next step that you will do\b[^\n]{0,80}|Give me one action\."
-    r"|Are you sure you want to mark the task as complete\?[^\n]{0,200})\s{0,8}\Z"
-)
+_NEXT = late_re(rf"\n\s{{0,8}}(?:{'|'.join(NEXT_ASKED)})\s{{0,8}}\Z")
 _WARNED = late_re(  # of how it read the reply, as Terminus does before a screen
     r"\s{0,4}Previous response had warnings:\n(?:[^\n]{1,400}\n){1,20}\n"
     r"(?=New Terminal Output:|Current Terminal Screen:)"
@@ -45,14 +43,7 @@ _PRINTED = ("stdout", "output", "log", "logs", "stderr")  # in this order
 _CODES = ("exit_code", "exitCode", "exitcode", "returncode", "return_code", "returnCode", "exit_status", "code")
 _OF_STEP = late_re(r'\s{0,8}\{\s{0,8}"(?:kind|type)"\s{0,4}:\s{0,4}"\w{0,40}_(?:observation|result|output)"')
 _STEP_TEXTS = ("text", "content", "output", "result")
-_SHOWN = late_re(
-    r"\s{0,4}Here's the result of running [^\n]{0,400}\n"
-    r"|\s{0,4}Command executed\.\nOutput:\n(?=\S)"  # Cline's
-    r"|\s{0,4}File: [^\n]{1,1000}\n(?=Error: )"  # of Kilo Code, where it could not be read
-    r"|\s{0,4}(?:[A-Z][^\n:]{0,80}:\s{1,4})?Command \S{1,80} returned:\s{1,4}(?=\S)"  # AutoGPT's
-    r"|(?:Content type [^\n]{0,120}? cannot be simplified to markdown, but here is the raw content:(?:\s|\\n){1,4})?"
-    r"Contents of https?://[^\s\\]{1,2000}:(?:\s|\\n){1,4}(?=\S)"  # of MCP's server that fetches
-)
+_SHOWN = late_re("|".join(BEFORE_PRINTED))
 
 
 def unwrap(text: str) -> str:

@@ -19,6 +19,7 @@ from trajcompress.outcomes.reports.errors import marks_any, tally
 from trajcompress.outcomes.text import TRACEBACK
 from trajcompress.processes.late_patterns import holds_any, late_re
 from trajcompress.redact import HOLDS_NONE, Clean, redact, redact_all, without_secrets
+from trajcompress.transcript.text_protocols.harness_forms import WHAT_CAME, WHAT_CAME_SIGNS
 
 MARK_CHARS = 48
 """No mark is longer, but for the facts that it names."""
@@ -38,21 +39,8 @@ _SECRET_CHARS = 120
 _TALLIED_CHARS = 20_000  # of a longer text most is no report of tests
 
 _RAISED, _RAISED_CHARS = late_re(r"\n(\S[^\n]*)"), 160  # behind frames, which are indented
-_SAYS_WHAT_CAME = late_re(  # lines by which harnesses say so, and their frames: half of one says something else
-    r"\n(Tool \[\w{1,40}\] was not executed because [^\n]{1,200}"  # Cline
-    r"|- [EFW]\d{3} [^\n]{1,200}|This is how your edit would have looked[^\n]{0,40}"  # SWE-agent
-    r"|This is the original code before your edit|Your changes have NOT been applied[^\n]{0,80}"
-    r"|\[?File updated[^\n]{0,160}|<response clipped>[^\n]{0,300}"
-    r"|</?output_(?:head|tail)>|</?elided_chars>)(?=\r?\n|\Z)"  # mini-SWE-agent
-)
+_SAYS_WHAT_CAME = late_re(rf"\n({'|'.join(WHAT_CAME)})(?=\r?\n|\Z)")
 _MOST_SAID = 8
-_SAID_BY = (
-    "was not executed",
-    "our changes have NOT",
-    "File updated",
-    "<output_head>",
-    "<response clipped>",
-)  # one is where any line is
 _MARK = late_re(r"\n\[… ([\d,]{1,15}) characters elided(?:, with [^\n]*)? …\]\n")
 _MARK_END = " …]\n"
 
@@ -145,7 +133,7 @@ def _what_came(text: str, clean: Clean) -> Sequence[Part]:
     """Return the lines by which a harness says what came of a call, and how that begins which was raised last."""
     at = text.rfind(TRACEBACK)
     raised = _RAISED.search(text, at) if at >= 0 else None
-    said = _SAYS_WHAT_CAME.finditer(text) if holds_any(text, _SAID_BY) else ()
+    said = _SAYS_WHAT_CAME.finditer(text) if holds_any(text, WHAT_CAME_SIGNS) else ()
     found = [*islice(said, _MOST_SAID), *([raised] if raised else [])]
     parts = [Part(line.start(1), min(line.end(1), line.start(1) + _RAISED_CHARS)) for line in found]
     near = _near_secrets(text, parts, clean) if parts else set()

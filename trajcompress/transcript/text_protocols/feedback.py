@@ -5,45 +5,11 @@ from __future__ import annotations
 import re
 
 from trajcompress.processes.late_patterns import late_re
+from trajcompress.transcript.text_protocols.harness_forms import FEEDBACK, REPLY_REFUSED
 from trajcompress.transcript.text_protocols.observation_parts import BEGIN_CHARS
 
-_FEEDBACK = late_re(  # of small letters, as case that does not matter takes three times as long
-    r"(?:your query or result is same\b|\bexecutor failed to complete\b|\A\s{0,8}unknown tool '"
-    r"|your (?:last |previous )?(?:output|response|command|action|message|proposed|edit|input|code|plan|move|guess"
-    r"|choice|selection)\b.{0,80}\b"
-    r"(?:not|error|invalid|fail\w*|empty|could|introduced|incorrect)|invalid (?:action|format|command|response|json)"
-    r"|(?:no|exactly one|more than one|multiple) (?:valid |\w{2,6} )?(?:action|command|code|code block"
-    r"|function|tool)s?\b"
-    r"|(?:action|command|move|request) (?:is |was )?(?:not recogni[sz]ed|ambiguous|illegal|not (?:valid|allowed"
-    r"|available|understood))"
-    r"|your answer is (?:wrong|correct|incorrect)|\byou have \d{1,3} (?:steps?|tries|attempts?|guesses|turns?) left"
-    r"|(?:could|can) ?not (?:be )?(?:read|parsed?|understand|understood)\b|\bdid not understand\b"
-    r"|\bone [^.\n]{1,20} at a time"
-    r"|\b(?:patch|edit|change|diff)s? (?:was|were|has been|have been|could not be)(?: successfully)? applied\b"
-    r"|\A\s{0,8}(?:all tests passed|error (?:while running|executing action))\b"
-    r"|\A\s{0,8}test cases? (?:did not pass|failed|passed)\b"
-    r"|\A\s{0,8}(?:command timed out|malformed command)\s{0,8}\Z"
-    r"|\A\s{0,8}the buggy locations is not precise\b|\A\s{0,8}here are the code in buggy locations\b"
-    r"|ambiguous (?:request|command|action)|please (?:check|choose|select|enter|pick) (?:\w+ ){0,6}?(?:action"
-    r"|command|number|option|move|function|name|format|parameter|argument|spelling)s?\b"
-    r"|(?:please|try to) (?:choose|resubmit|submit|guess|move|act) (?:again|a valid)|\binvalid move\b"
-    r"|格式错误|请重新(?:输入|选择|提交)|\boutput of [\w.-]{1,30} is as follows|(?:failed to compile|had errors"
-    r"|did not (?:compile|pass)|tests? failed)\b"
-    r"[^\n]{0,40}please (?:fix|correct|try|revise)"
-    r"|format(?:ting)? error|parsing error|failed to (?:match|parse)|you did not use|fix any (?:\w+ )?errors"
-    r"|(?:please"
-    r"|must|should) (?:always )?(?:include|provide|respond|output|use|continue)\b.{0,80}"
-    r"\b(?:exactly one|one of|action|command|format|block|tool|task)s?"
-    r"|(?:nothing|no) (?:happens|happened|effect|output)\b)",
-    re.DOTALL,
-)
-_NAG = late_re(
-    r"\s{0,8}(?:\[ERROR\] You did not use a tool|Your (?:last |previous )?(?:output|response) was not formatted"
-    r" correctly|Please always provide EXACTLY|Previous response had parsing errors|Please continue working on the"
-    r" task|I don't understand your input|You did not use|No SQL code was found"
-    r"|Invalid Format: Missing '|Could not parse LLM output|Parsing LLM output produced both"  # LangChain's
-    r"|Invalid or incomplete response\s{0,4}(?:\Z|Thought:))"
-)
+_FEEDBACK = late_re(rf"(?:{'|'.join(FEEDBACK)})", re.DOTALL)  # of small letters: else it takes three times as long
+_NAG = late_re(rf"\s{{0,8}}(?:{'|'.join(REPLY_REFUSED)})")
 _NAMES_FAULT, _GOES_ON = "Invalid Format: ", "Please continue working"
 _PARSER = late_re(  # the messages of the library that games in Inform are written with, which speak as "I"
     r"\s{0,8}(?:I only understood you as far as|I don't (?:know (?:the (?:word|verb)|what you mean\.)"

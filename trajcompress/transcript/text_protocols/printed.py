@@ -11,6 +11,7 @@ from typing import NamedTuple
 from trajcompress.processes.late_patterns import holds_any, last_match, late_re
 from trajcompress.transcript.line_numbers import NUMBER
 from trajcompress.transcript.summary_marks import is_cleared_line
+from trajcompress.transcript.text_protocols.harness_forms import RESULT_BEGINS, RESULT_ENDS
 from trajcompress.transcript.text_protocols.observation_parts import (
     BEGIN_CHARS,
     END_CHARS,
@@ -22,60 +23,10 @@ from trajcompress.transcript.text_protocols.observation_parts import (
     TAGS,
     in_observation,
 )
-from trajcompress.transcript.text_protocols.result_labels import OF_COMMAND, OF_TOOL
+from trajcompress.transcript.text_protocols.result_labels import OF_COMMAND
 
-_CERTAIN_BEGIN = late_re(
-    rf"\s{{0,20}}(?:{OF_TOOL}|"
-    r"<(?:returncode|observation|obs|tool_response|tool_result|tool_output|function_response"
-    r"|function_results?"
-    r"|[Ee]xec\w{1,20}|command_output|information)\b[^>\n]{0,200}>"
-    r"|(?:Call id: [^\n]{1,80}\n)?[*#]{0,4} ?(?:OBSERVATION|Observation|Obs)(?:[ \t]?\d{1,3})?[ \t]?\**[ \t]?:"
-    r"|EXECUTION RESULT of \[|Execution (?:output|result|log)s?\b[^\n]{0,60}:|\[?(?:Execution|Tool|Function"
-    r"|Command) (?:result|output|response)\b[^\n]{0,60}[:\]]"
-    r"|exit ?code: -?\d{1,3} \((?:execution )?\w{2,12}\)|TOOL (?:RESPONSE|RESULT|OUTPUT)\b|(?:Tool|Function"
-    r"|Command) [\w .-]{1,60} returned"
-    r"|Command [\w.-]{1,60} returned|Response from (?:the )?(?:tool|function|environment)|The output of the OS"
-    r"|The result of executing that"
-    r"|\[[\w-]{2,40}(?: for [^\]\n]{0,300})?\] Result:|\[File: [^\n]{1,300} \(\d{1,7} lines total\)\]"
-    r"|(?:观察|观测|观察结果|执行结果|返回结果|工具返回|観察|観測|実行結果|관찰|실행 결과)(?:结果|結果)?[ \t]?[:：]"
-    r"|(?:BEOBACHTUNG|Beobachtung|OBSERVACIÓN|Observación|OSSERVAZIONE|Osservazione|OBSERVAÇÃO|Observação"
-    r"|НАБЛЮДЕНИЕ|Наблюдение)[ \t]?:|Here is the (?:response|result|output) (?:from|of) the [A-Z]{3,7} request\b"
-    r"|Code output:|The code above was executed|(?:Error:\n)?Code execution failed at line '"
-    r"|```(?:tool_)?outputs?\n|Given the [^\n]{1,60} as below[:.]|Code from the last round:"
-    r"|\[OBSERVATION\]|\[OUTPUT OF STEP \d{1,3}\]|Reward:\n-?\d|\(Result \d{1,3} ?/ ?\d{1,3}\) "
-    r"|(?:Ran command: |Patch successfully applied to |(?:Saved|Appended) to )`"  # of gptme
-    # Of Magentic-One's surfer.
-    r"|[^\n]{0,150}\n{0,2}Here is a screenshot of (?:the webpage: )?\[[^\n]{1,240}\n?The viewport shows \d"
-    r"|> (?:Running \w{1,20} (?:code )?block|Executed Results:)|My previous action is invalid\."
-    r"|Thank you for shopping with us! Your code:"
-    r"|<\|observation\|>|<｜tool▁outputs?▁begin｜>|<\|(?:tool|begin\w{0,20})_(?:response|result|output)s?\|>"
-    r"|I don't understand your input\.|\[TOOL_RESULTS\]"
-    r"|I ran this command:|New Terminal Output:|Current terminal state:|\[(?:System|Environment|Env|Tool)\] "
-    r"|\[Tool(?: \(Error\))?\](?:\n|\Z)"
-    r"|Run \d{1,4} completed\. Here are the results:|Run (?:failed with the following error|timed out after \d)"
-    r"|Executing the [\w ]{1,40} code above has the following error:|We trained a \w{1,20} policy using the provided "
-    r"|Your previous answer (?:failed to compile\. Here is the error|compiled successfully but"
-    r"|was correct but can be made)"
-    r"|> (?:Tokens: [\d.,k]{1,9} sent|Applied edit to |Allow edits to )"
-    r"|Observed output of cmd `|## Return of functions\.|\*\* (?:XML|Screen Info) \*\*\s|Round \d{1,3}\n\n<html"
-    r"|\[(?:Text|Image|Web) Search Results\] |Searched results: <information>"
-    r"|[\w-]{1,40} model outputs: [\[{]|This answer got \w{1,20} verification error:"
-    r"|The last command <command>|I committed the changes with git hash [0-9a-f]{7}|Environment:"
-    r"|-{6,} ?(?!(?:user|human|User|Human)\b)[\w .()>-]{1,60}? ?-{6,}\n|The executed result for \w"
-    r"|<<< \w{1,20} >>>|\[GAME\] |\[Player \d\] |Command not executed\. The user rejected (?:the|your) command\b"
-    r"|[^\n]{0,300}\[(?:SEP|button)\] "
-    r"|\{\s{0,8}\"(?:kind|type)\": ?\"\w{0,40}_(?:observation|result|output|failure)\"|\{\s{0,8}\"observation\": ?\""
-    r"|\{\"error\": \"[^\"\n]{0,300}\", \"response\": [\"{]|Here'?s the result of running|Ran Playwright"
-    r"|Tool ran without output|Your command ran successfully|Old"
-    r" environment output)"
-)
-_CERTAIN_END = late_re(
-    r"(?:bash-\$|\(Current directory: [^\n]{0,200}\)\s{0,4}(?:bash-\$)?|\[(?:The command|Command|Python"
-    r"|Jupyter)\b[^\]\n]{0,200}\]"
-    r"|</(?:observation|obs|tool_response|tool_result|function_response|function_results?|exec\w{1,20}"
-    r"|command_output)>"
-    r"|\[The command completed with exit code -?\d{1,3}\.\][^\n]{0,80})\s{0,20}\Z"
-)
+_CERTAIN_BEGIN = late_re(rf"\s{{0,20}}(?:{'|'.join(RESULT_BEGINS)})")
+_CERTAIN_END = late_re(rf"(?:{'|'.join(RESULT_ENDS)})\s{{0,20}}\Z")
 _OUTPUT_BEGIN = late_re(r"\s{0,4}\{\s?['\"](?:output|stdout)['\"]: ?['\"\[]")  # of a dictionary of both streams
 _ERROR_END = late_re(r"[,\s]['\"](?:error|stderr)['\"]: ?['\"\[][^\n]{0,400}\}\s{0,4}\Z")
 _NAMED_BEGIN = late_re(
