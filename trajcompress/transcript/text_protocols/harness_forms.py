@@ -6,7 +6,7 @@ forms are searched for stands with those that do. The forms of one tuple are tri
 
 from __future__ import annotations
 
-from trajcompress.transcript.text_protocols.result_labels import OF_TOOL
+from trajcompress.transcript.text_protocols.result_labels import OF_COMMAND, OF_TOOL
 
 RESULT_BEGINS = (
     OF_TOOL,
@@ -103,6 +103,80 @@ RESULT_ENDS = (
     r"\[The command completed with exit code -?\d{1,3}\.\][^\n]{0,80}",  # OpenHands
 )
 """How observations end, and nothing that people write."""
+BODY_OPENS = (
+    rf"(?:{OF_TOOL}|{OF_COMMAND})[ \t]?\n?",
+    (
+        r"(?:Call id: [^\n]{1,80}\n)?[*#]{0,4} ?(?:OBSERVATION|Observation|Obs)(?:[ \t]?\d{1,3})?[ \t]?\**[ \t]?:"
+        r"[ \t]?\n?(?:Execution logs:[ \t]?\n)?"
+    ),
+    (
+        r"(?:Exit code: [^\n]{1,60}\n)?Execution output of \[[^\]\n]{0,200}\]:?[ \t]?\n?(?:Exit code: -?\d{1,3}\n)?"
+        r"(?:Execution output:[ \t]?\n)?(?:\[STDOUT\]\s{0,4})?"
+    ),  # R2E-Gym
+    r"-{6,} ?(?!(?:[Uu]ser|[Hh]uman)\b)[\w .()>-]{1,60}? ?-{6,}\n",
+    r"EXECUTION RESULT of \[[^\]\n]{0,200}\]:?[ \t]?\n?",  # OpenHands
+    r"TOOL (?:RESPONSE|RESULT|OUTPUT):?[ \t]?\n?",
+    r"(?:Command|Tool|Function) [\w.-]{1,60} returned:?[ \t]?\n?",
+    (
+        r"\[?(?:Execution|Tool|Function|Command|API|Action|Environment) (?:result|output|response)\b"
+        r"[^\n\[\]:]{0,60}[:\]]:?[ \t]?\n?"
+    ),
+    r"(?:Outputs|OUTPUTS|Results|RESULTS): ?\n?",
+    r"(?:OUTPUT|Output|RESULT|Result|ERGEBNIS|Ergebnis|执行结果|观察|Beobachtung)[ \t]?(?:[:：][ \t]?\n?|\n)",
+    # AgentBench, Terminal-Bench
+    (
+        r"(?:The output of the OS|New Terminal Output|Current terminal state):\s{0,4}"
+        r"(?:Current Terminal Screen:\s{0,4})?"
+    ),
+    r"```tool_outputs?\n",  # Gemma
+    r"(?:<｜tool▁outputs▁begin｜>\n?)?<｜tool▁output▁begin｜>\n?",  # DeepSeek
+    r"<\|(?:observation|(?:tool|begin\w{0,20})_(?:response|result|output)s?)\|>\n?",
+    r"\[TOOL_RESULTS\] ?",  # Mistral
+    r"\[[\w-]{2,40}(?: for [^\]\n]{0,300})?\] Result:\n?",  # Cline, Roo Code
+    r"\[Tool(?: \(Error\))?\]\n",
+    r"exit ?code: -?\d{1,3} \([^)\n]{0,40}\)\s{0,4}(?:Code output:[ \t]?)?",  # AutoGen
+)
+"""What stands before the body of an observation, beside tags."""
+BODY_CLOSES = (
+    # EnIGMA, SWE-agent
+    (
+        r"(?:///PROCESS-DONE:-?\d{1,3}:PROCESS-DONE///)?"
+        r"\n?\s{0,4}(?:\((?:Open file|Current directory|Interactive session): [^\n]{0,300}\)\s{0,4}){0,3}"
+        r"(?:bash-\$)?\s{0,4}\Z"
+    ),
+    # OpenHands
+    (
+        r"(?:\n?\[(?:The command|Command|Current working|Python|Jupyter)\b[^\]\n]{0,200}\][^\n]{0,80}){1,4}\s{0,4}"
+        r"(?:ENVIRONMENT REMINDER:[^\n]{0,200}\s{0,4})?\Z"
+    ),
+    r"\n\s{0,4}(?:\[STDERR\]|Thought:|>)\s{0,4}\Z",
+    r"\n?<｜tool▁output▁end｜>\n?(?:<｜tool▁outputs▁end｜>)?\s{0,4}\Z",  # DeepSeek
+    r"\n?<\|(?:/tool|end\w{0,20})_(?:response|result|output)s?\|>\s{0,4}\Z",
+    r"\n?\[/TOOL_RESULTS\]\s{0,4}\Z",  # Mistral
+    r"\n?Last output from code snippet:\nNone\s{0,4}\Z",  # smolagents
+)
+"""What stands behind the body of an observation, beside tags."""
+BODY_CLOSES_SIGNS = (
+    "///PROCESS-DONE",
+    "(Open file: ",
+    "(Current directory: ",
+    "(Interactive ",
+    "bash-$",
+    "[The ",
+    "[Comm",
+    "[Current",
+    "[Python",
+    "[Jupyter",
+    "<｜tool▁output▁end",
+    "[STDERR]",
+    "\nThought:",
+    "\n>",
+    "<|/tool_",
+    "<|end_",
+    "[/TOOL_RESULTS",
+    "Last output ",
+)
+"""One is where any of :data:`BODY_CLOSES` is, but spaces."""
 REPLY_REFUSED = (
     r"\[ERROR\] You did not use a tool",  # Cline
     r"Your (?:last |previous )?(?:output|response) was not formatted correctly",  # SWE-agent
@@ -168,6 +242,27 @@ FEEDBACK = (
     r"(?:nothing|no) (?:happens|happened|effect|output)\b",  # ALFWorld
 )
 """What harnesses say of an action or an answer, in small letters: that it was wrong, did nothing."""
+NAGGING = (
+    r"what'?s (?:next|the next step)\b",
+    r"what is the response to my last comment\b",
+    r"please fix these issues and provide\b",
+    r"\byou have (?:used )?\d+ ",
+    r"\bexactly one (?:action|command|tool)\b",
+    r"\bthe user did not\b",
+    r"please (?:call|proceed|continue)\b",
+    r"\b(?:choose|pick|select|try) (?:another|a different) (?:tool|action|command|function)\b",
+    r"\bgive me (?:one|the next|your next|an?|another) (?:action|command|step|move)\b",
+    (
+        r"\b(?:now|please) (?:output|give|provide|write|choose|select|enter|issue) (?:an?|the|your|one) (?:next )?"
+        r"(?:action|command|move|step|call)\b"
+    ),
+    r"please (?:provide the (?:next|correct)|correct this) step\b",
+    r"please try a new approach\b",
+    r"please (?:take|perform|execute) (?:the|your) next (?:action|step|move)\b",
+    r"(?:what (?:is|will be|should be)|choose) your next (?:action|move|step)\b",
+    r"\btry again\b",
+)
+"""How harnesses ask for the next action, or for the same again, in any case."""
 NEXT_ASKED = (
     r"What's the next step that you will do\b[^\n]{0,80}",
     r"Give me one action\.",

@@ -10,8 +10,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from trajcompress.processes.late_patterns import holds_any, last_match, late_re
+from trajcompress.transcript.text_protocols.harness_forms import BODY_CLOSES, BODY_CLOSES_SIGNS, BODY_OPENS, NAGGING
 from trajcompress.transcript.text_protocols.heard import heard
-from trajcompress.transcript.text_protocols.result_labels import OF_COMMAND, OF_TOOL
 
 BEGIN_CHARS = 400
 END_CHARS = 300
@@ -84,22 +84,7 @@ _LAST_LINE_HINTS = ("bash-$", "[The command", "[Command", "[Current", "[Python",
 _MACHINE = late_re(
     r"[\w'/ -]{1,40}[:=]|[\w.-]{1,40}@[\w.-]{1,60}[: ][~/]|(?:https?|ftp)://|[\w.-]{1,60}/[\w./-]{1,80}\Z"
 )
-NAGS = late_re(
-    r"what'?s (?:next|the next step)\b|what is the response to my last comment\b"
-    r"|please fix these issues and provide\b"
-    r"|\byou have (?:used )?\d+ |\bexactly one (?:action|command|tool)\b|\bthe user did not\b|please (?:call"
-    r"|proceed|continue)\b"
-    r"|\b(?:choose|pick|select|try) (?:another|a different) (?:tool|action|command|function)\b"
-    r"|\bgive me (?:one|the next|your next|an?|another) (?:action|command|step|move)\b"
-    r"|\b(?:now|please) (?:output|give|provide|write|choose|select|enter|issue) (?:an?|the|your"
-    r"|one) (?:next )?(?:action"
-    r"|command|move|step|call)\b"
-    r"|please (?:provide the (?:next|correct)|correct this) step\b|please try a new approach\b"
-    r"|please (?:take|perform|execute) (?:the|your) next (?:action|step|move)\b"
-    r"|(?:what (?:is|will be|should be)"
-    r"|choose) your next (?:action|move|step)\b|\btry again\b",
-    re.IGNORECASE,
-)
+NAGS = late_re("|".join(NAGGING), re.IGNORECASE)
 _ADVICE = late_re(r"\bfor more (?:information|details|help)\b|\s-{1,2}help\b", re.IGNORECASE)
 _ASKED = late_re(r"(?:can|could|would|will|do|did|is|are|what|why|how|where|which|when|who|should)\b", re.IGNORECASE)
 _SENTENCE = late_re(r"[(]?[A-Z][a-z']{0,20}[,.!]? (?:[\w'’,.!?-]{1,30} ){1,80}[\w'’-]{1,30}[.!?)]{1,3}\Z")
@@ -117,58 +102,11 @@ _BREAKS_IN = late_re(
 _VOICE = late_re(r"[(\[](?:from )?[A-Z][\w.]{1,20}(?: [\w.]{1,20})?: [^\n]{1,360}[)\]]\Z")
 _FIRST_PERSON = late_re(r"\b(?:[Pp]lease|[Cc]ould you|I|I'm|I've|I'd|my|me|could you|can you|thanks)\b")
 _WRAPPER_BEGIN = late_re(
-    rf"\s{{0,20}}(?:<returncode>[^<\n]{{0,20}}</returncode>\s{{0,4}})?(?:<(?P<tag>{TAGS})\b[^>\n]{{0,200}}>\n?"
-    rf"|(?:{OF_TOOL}|{OF_COMMAND})[ \t]?\n?"
-    r"|(?:Call id: [^\n]{1,80}\n)?[*#]{0,4} ?(?:OBSERVATION|Observation|Obs)(?:[ \t]?\d{1,3})?[ \t]?\**[ \t]?:"
-    r"[ \t]?\n?(?:Execution logs:[ \t]?\n)?"
-    r"|(?:Exit code: [^\n]{1,60}\n)?Execution output of \[[^\]\n]{0,200}\]:?[ \t]?\n?(?:Exit code: -?\d{1,3}\n)?"
-    r"(?:Execution output:[ \t]?\n)?(?:\[STDOUT\]\s{0,4})?"
-    r"|-{6,} ?(?!(?:[Uu]ser|[Hh]uman)\b)[\w .()>-]{1,60}? ?-{6,}\n"
-    r"|EXECUTION RESULT of \[[^\]\n]{0,200}\]:?[ \t]?\n?|TOOL (?:RESPONSE|RESULT|OUTPUT):?[ \t]?\n?"
-    r"|(?:Command|Tool|Function) [\w.-]{1,60} returned:?[ \t]?\n?"
-    r"|\[?(?:Execution|Tool|Function|Command|API|Action|Environment) (?:result|output"
-    r"|response)\b[^\n\[\]:]{0,60}[:\]]:?[ \t]?\n?"
-    r"|(?:Outputs|OUTPUTS|Results|RESULTS): ?\n?"
-    r"|(?:OUTPUT|Output|RESULT|Result|ERGEBNIS|Ergebnis|执行结果|观察|Beobachtung)[ \t]?(?:[:：][ \t]?\n?|\n)"
-    r"|(?:The output of the OS|New Terminal Output|Current terminal state):\s{0,4}"  # AgentBench's, Terminal-Bench's
-    r"(?:Current Terminal Screen:\s{0,4})?"
-    r"|```tool_outputs?\n|(?:<｜tool▁outputs▁begin｜>\n?)?<｜tool▁output▁begin｜>\n?"
-    r"|<\|(?:observation|(?:tool|begin\w{0,20})_(?:response|result|output)s?)\|>\n?|\[TOOL_RESULTS\] ?"
-    r"|\[[\w-]{2,40}(?: for [^\]\n]{0,300})?\] Result:\n?|\[Tool(?: \(Error\))?\]\n"
-    r"|exit ?code: -?\d{1,3} \([^)\n]{0,40}\)\s{0,4}(?:Code"
-    r" output:[ \t]?)?)"
+    rf"\s{{0,20}}(?:<returncode>[^<\n]{{0,20}}</returncode>\s{{0,4}})?"
+    rf"(?:<(?P<tag>{TAGS})\b[^>\n]{{0,200}}>\n?|{'|'.join(BODY_OPENS)})"
 )
 _INNER = late_re(r"\s{0,4}(?:<(result|stdout|output)>\n?|<(?:tool_name|name)>[^<\n]{1,80}</(?:tool_)?name>\n?)")
-_WRAPPER_END = late_re(
-    r"(?:///PROCESS-DONE:-?\d{1,3}:PROCESS-DONE///)?"  # EnIGMA's
-    r"\n?\s{0,4}(?:\((?:Open file|Current directory|Interactive session): [^\n]{0,300}\)\s{0,4}){0,3}"
-    r"(?:bash-\$)?\s{0,4}\Z"
-    r"|(?:\n?\[(?:The command|Command|Current working|Python|Jupyter)\b[^\]\n]{0,200}\][^\n]{0,80}){1,4}\s{0,4}"
-    r"(?:ENVIRONMENT REMINDER:[^\n]{0,200}\s{0,4})?\Z"
-    r"|\n\s{0,4}(?:\[STDERR\]|Thought:|>)\s{0,4}\Z"
-    r"|\n?(?:<｜tool▁output▁end｜>\n?(?:<｜tool▁outputs▁end｜>)?|<\|(?:/tool|end\w{0,20})_(?:response|result|output)s?\|>"
-    r"|\[/TOOL_RESULTS\]|Last output from code snippet:\nNone)\s{0,4}\Z"
-)
-_WRAPPER_HINTS = (
-    "///PROCESS-DONE",
-    "(Open file: ",
-    "(Current directory: ",
-    "(Interactive ",
-    "bash-$",
-    "[The ",
-    "[Comm",
-    "[Current",
-    "[Python",
-    "[Jupyter",
-    "<｜tool▁output▁end",
-    "[STDERR]",
-    "\nThought:",
-    "\n>",
-    "<|/tool_",
-    "<|end_",
-    "[/TOOL_RESULTS",
-    "Last output ",
-)
+_WRAPPER_END = late_re("|".join(BODY_CLOSES))
 _SPACES = 4
 _REMEMBERED, _REMEMBERED_CHARS = 128, 20_000
 
@@ -264,7 +202,7 @@ def _closed(text: str, start: int) -> int:
     """Return where the body ends, before what its protocol puts behind it."""
     tail = text[-4 * END_CHARS :]
     first = end = len(tail.rstrip())
-    for hint in _WRAPPER_HINTS:  # min() takes twice as long
+    for hint in BODY_CLOSES_SIGNS:  # min() takes twice as long
         at = tail.find(hint, 0, first)
         first = first if at < 0 else at
     if first == end and len(tail) - end <= 2 * _SPACES:
