@@ -14,7 +14,8 @@ from trajcompress.outcomes.opencode import lines_read
 from trajcompress.outcomes.reports.exits import exit_code
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.notes import without_notes
-from trajcompress.transcript.text_protocols.harness_forms import BEFORE_PRINTED, NEXT_ASKED
+from trajcompress.transcript.text_protocols.harness_forms import BEFORE_PRINTED
+from trajcompress.transcript.text_protocols.harness_words import NEXT_ASKED
 from trajcompress.transcript.text_protocols.observation_parts import in_observation
 
 _ASKS_ON = "\n\nUSER'S INPUT\n----"  # as LangChain's conversational agent does behind a result

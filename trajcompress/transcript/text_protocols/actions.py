@@ -26,7 +26,7 @@ from trajcompress.transcript.text_protocols.elements import children, element
 from trajcompress.transcript.text_protocols.exported import exported, exported_at
 from trajcompress.transcript.text_protocols.fences import last_fence
 from trajcompress.transcript.text_protocols.framed_calls import framed
-from trajcompress.transcript.text_protocols.last_lines import invoked_last, marked_last, prompted
+from trajcompress.transcript.text_protocols.last_lines import browsed, invoked_last, marked_last, prompted
 from trajcompress.transcript.text_protocols.token_calls import tag_calls, token_calls
 from trajcompress.transcript.text_protocols.written_calls import (
     FINAL,
@@ -74,6 +74,9 @@ _LABELLED = late_re(
     re.MULTILINE,
 )
 _LAST_LABELLED = late_re(r"(?<=[.!?] )(?:Action|[Cc]ommand): ([^\n]{1,200})\Z")  # behind a sentence
+_RUN_TOGETHER = late_re(  # in logs that lost the ends of their lines
+    r"(?:\A|(?<=[.!?]))[ \t]?Action: ?([^\n:]{1,80}?) ?Action Input: ?([^\n]{1,4000})\Z"
+)
 _LABEL_HINTS = (
     *(
         "ction",
@@ -110,6 +113,8 @@ _HTTP = late_re(r"^(GET|POST|PUT|PATCH|DELETE|HEAD) ((?:/|https?://)\S{0,2000})[
 _METHODS = ("GET ", "POST ", "PUT ", "PATCH ", "DELETE ", "HEAD ")
 _HTTP_BODY_CHARS = 4_000
 _INLINE = late_re(r"```[ \t]?([^`\n]{1,500}?)[ \t]?```[.)]?\Z")
+_THOUGHT, _CODE = "Thought:", "\nCode:"  # of smolagents
+_ACTION_END = ("<end_code>", "<end_action>")
 _PRINTED = late_re(r"\Aprint\((.*)\)\s*\Z", re.DOTALL)
 
 _EDIT_MARK = late_re(r"^(<{4,7}|={4,7}|>{4,7})(?: [^\n]{1,40})?$", re.MULTILINE)
@@ -131,10 +136,11 @@ def find_actions(text: str) -> Acted | None:
     said = without_end_token(said)
     if not said:
         return None
-    for read in _FORMS:
-        if acted := read(said):
-            return acted._replace(start=begin + acted.start)
-    return None
+    acted = next((acted for read in _FORMS if (acted := read(said))), None)
+    if acted is None:
+        return None
+    ends = acted.sure == "shape" and text.rstrip().endswith(_ACTION_END)
+    return acted._replace(start=begin + acted.start, sure="named" if ends else acted.sure)
 
 
 def shown_code(text: str) -> Acted | None:
@@ -180,10 +186,8 @@ def _labelled(text: str) -> Acted | None:
     if not holds_any(text, _LABEL_HINTS):
         return None
     labels = list(_LABELLED.finditer(text))
-    if not labels and (last := _LAST_LABELLED.search(text)):
-        return Acted((new_call("", last[1]),), "named", last.start())
     if not labels:
-        return None
+        return _labelled_amid(text)
     imagined = _NEXT_LABEL.search(text, labels[0].end())
     label = labels[-1]
     if imagined and imagined[0].lstrip(" \n\t*").lower().startswith(_IMAGINED) and not _ends_with(text, label):
@@ -201,6 +205,14 @@ def _labelled(text: str) -> Acted | None:
         line = body.partition("\n")[0].strip(" `")
         calls = (new_call(line if "```" in body else "", line),)
     return Acted(calls, "named", label.start())
+
+
+def _labelled_amid(text: str) -> Acted | None:
+    """Read an action that ends a turn, behind its label in the last line."""
+    if last := _RUN_TOGETHER.search(text):
+        return Acted((new_call(last[1], json_or_text(last[2])),), "named", last.start())
+    last = _LAST_LABELLED.search(text)
+    return Acted((new_call("", last[1]),), "named", last.start()) if last else None
 
 
 def _ends_with(text: str, label: re.Match[str]) -> bool:
@@ -250,7 +262,8 @@ def _fenced(text: str) -> Acted | None:
     if fence.language in _TOOL_FENCES:
         calls = json_calls(fence.code) or (script_call("python", _PRINTED.sub(r"\1", fence.code)),)
         return Acted(calls, "named", fence.start)
-    return Acted((script_call(fence.language, fence.code),), "shape", fence.start)
+    thinks = text.startswith(_THOUGHT) and text[: fence.start].rstrip().endswith(_CODE)
+    return Acted((script_call(fence.language, fence.code),), "named" if thinks else "shape", fence.start)
 
 
 def _edited(text: str, *, anywhere: bool = False) -> Acted | None:
@@ -327,6 +340,7 @@ _FORMS: tuple[Callable[[str], Acted | None], ...] = (
     _labelled,
     _as_json,
     _http,
+    browsed,
     _edited,
     _fenced,
     prompted,

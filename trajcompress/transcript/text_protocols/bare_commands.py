@@ -10,7 +10,7 @@ import re
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.text_protocols.acted import Acted, after_thought, without_end_token
 from trajcompress.transcript.text_protocols.printed import is_dense, is_mapping
-from trajcompress.transcript.text_protocols.written_calls import json_or_text, new_call
+from trajcompress.transcript.text_protocols.written_calls import is_python, json_or_text, new_call
 
 LABELS = late_re(r"(?:label|class(?:ify)?|category|sentiment|tag)[\[(]", re.IGNORECASE)
 """Answers of a chat that look like calls."""
@@ -36,7 +36,9 @@ _TERSE_CHARS = 300
 def is_code(text: str) -> bool:
     """Whether a turn is of a language for machines: of signs and figures, of words in capitals, Lisp or Python."""
     said = without_end_token(text[after_thought(text) :].strip())
-    return "```" not in said and not said.startswith(_FORMS) and (is_dense(said) or _CODE.match(said) is not None)
+    if "```" in said or said.startswith(_FORMS):
+        return False
+    return is_dense(said) or _CODE.match(said) is not None or is_python(said)
 
 
 def terse_action(text: str) -> Acted | None:

@@ -55,6 +55,7 @@ class Row(TurnEvidence):
         self._first_reply = next((i for i, turn in enumerate(turns) if turn.role == "assistant"), len(turns))
         self._first_act = min(self.acts, default=len(turns))
         behind = [self.prints[i + 1] for i in self.answered]
+        self._unmistakable = sum(said.unmistakable for said in behind)
         self._certain = sum(said.certain for said in behind)
         self._marked = sum(said.certain and said.begin.lstrip().startswith(_MARKS) for said in behind)
         self._answer_labels: Counter[str] = Counter()  # of what answers certain actions
@@ -136,6 +137,8 @@ class Row(TurnEvidence):
         if acted := self.acts.get(index - 1):
             return said.certain or (acted.sure == "named" and said.named and not said.person) or self._judges(index)
         before = self.turns[index - 1]
+        if said.unmistakable and self._unmistakable > 1 and before.role == "assistant":
+            return True
         acts = "```" in before.text or self._first_act < index or self._marked >= _MANY or is_code(before.text)
         acts = acts or before.text.rstrip().endswith(_ACTION_ENDS)
         if not acts and said.certain and self._certain >= _MANY:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from trajcompress.processes.late_patterns import late_re
-from trajcompress.transcript.text_protocols.harness_forms import FEEDBACK, REPLY_REFUSED
+from trajcompress.transcript.text_protocols.harness_words import FEEDBACK, REPLY_REFUSED
 from trajcompress.transcript.text_protocols.observation_parts import BEGIN_CHARS
 
 _FEEDBACK = late_re(rf"(?:{'|'.join(FEEDBACK)})", re.DOTALL)  # of small letters: else it takes three times as long

@@ -1,13 +1,53 @@
-"""The words of harnesses and environments in turns of the user: a form a line, whose it is beside it. Pure.
+"""How harnesses and environments write results in turns of the user: a form a line, whose it is beside it. Pure.
 
-A form that one program writes is added here, and rows that show it to ``tests/support/data/protocols``; how the
-forms are searched for stands with those that do. The forms of one tuple are tried in its order.
+A form that one program writes is added here, or to :mod:`trajcompress.transcript.text_protocols.harness_words`, and
+rows that show it to ``tests/support/data/protocols``; how the forms are searched for stands with those that do. The
+forms of one tuple are tried in its order.
 """
 
 from __future__ import annotations
 
 from trajcompress.transcript.text_protocols.result_labels import OF_COMMAND, OF_TOOL
 
+RESULT_SENTENCES = (
+    # CrewAI, in the agent's own voice
+    (
+        r"I encountered an error while trying to use the tool\.|I tried reusing the same input, I must stop "
+        r"|Error: the Action Input is not a valid key, value dictionary"
+        r"|You tried to use the tool [^\n]{1,100}, but it doesn't exist\."
+        r"|Action '[^'\n]{1,100}' don't exist, these are the only available Actions"
+    ),
+    r"[\w .-]{1,60} is not a valid tool, try (?:one of \[|another)",  # LangChain
+    r"Error: Could not parse output\. Please follow the thought-action-input format",  # LlamaIndex
+    r"# Observation of current step:|## Error from previous action:|# Current page Accessibility Tree",  # BrowserGym
+    r"\[(?:Action|Task) history memory ends\]|\[Current state starts here\]|<agent_history>\n",  # browser-use
+    r"Execution failed\. Traceback:",  # AppWorld
+    (
+        r"The following \w{1,20} code has been executed:"
+        r"|The execution of the generated \w{1,20} code above has (?:succeeded|failed)"
+    ),  # TaskWeaver
+    r"Unknown command '[^'\n]{1,80}'\. Please refer to the 'COMMANDS' list",  # AutoGPT
+    r"System: Command \w{1,40} returned: ",  # AutoGPT
+    r"Webshop ?\nInstruction: |\[Back to Search\] ?\n",  # WebShop
+    r"\[\[ ## observation_\d{1,3} ## \]\]",  # DSPy
+    r"The script has been executed\. Here is the output:",  # MLAgentBench
+    r"The script ran(?:, then exited with (?:an error|Unix exit code)| but produced no output to console)",  # AutoGen
+    r"No code blocks found in the thread\.",  # AutoGen
+    r"Your proposed edit has introduced new syntax error",  # SWE-agent
+    r"In front of you in this room, you can see ",  # BabyAI
+    # Magentic-One's surfer
+    (
+        r"(?:[^\n]{0,150}\n{0,2}Here is a screenshot of (?:the webpage: )?\[[^\n]{1,240}\n?|[^\n]{1,300}\n{1,3}"
+        r"The web browser is open to the page \[[^\n]{1,400}\n)The viewport shows \d"
+    ),
+    # WebArena, BrowserGym
+    (
+        r"(?:URL: \S{1,400}\s{1,4})?(?:OBSERVATION:\s{1,4})?(?:Tab \d{1,2}[^\n]{0,600}\n\s{0,4})?"
+        r"(?:\[\d{1,5}\] )?RootWebArea '"
+    ),
+    r"Out - Final answer: ",  # smolagents
+)
+"""How observations begin in sentences of harnesses that nobody says, nor hands on to a chat."""
 RESULT_BEGINS = (
     OF_TOOL,
     (
@@ -22,6 +62,7 @@ RESULT_BEGINS = (
     r"TOOL (?:RESPONSE|RESULT|OUTPUT)\b",
     r"(?:Tool|Function|Command) [\w .-]{1,60} returned",  # AutoGPT
     r"Response from (?:the )?(?:tool|function|environment)",
+    r"(?:Response|RESPONSE) from (?:the )?(?:component|worker|sub-?agent|service|server|expert)\b[^\n:]{0,80}:",
     r"The output of the OS",  # AgentBench
     r"The result of executing that",
     r"\[[\w-]{2,40}(?: for [^\]\n]{0,300})?\] Result:",  # Cline, Roo Code
@@ -43,8 +84,6 @@ RESULT_BEGINS = (
     r"Reward:\n-?\d",  # RAGEN
     r"\(Result \d{1,3} ?/ ?\d{1,3}\) ",  # an encyclopedia that is looked up
     r"(?:Ran command: |Patch successfully applied to |(?:Saved|Appended) to )`",  # gptme
-    # Magentic-One's surfer
-    r"[^\n]{0,150}\n{0,2}Here is a screenshot of (?:the webpage: )?\[[^\n]{1,240}\n?The viewport shows \d",
     r"> (?:Running \w{1,20} (?:code )?block|Executed Results:)",
     r"My previous action is invalid\.",
     r"Thank you for shopping with us! Your code:",  # WebShop
@@ -64,7 +103,11 @@ RESULT_BEGINS = (
         r"Your previous answer (?:failed to compile\. Here is the error|compiled successfully but"
         r"|was correct but can be made)"
     ),  # KernelBench
-    r"> (?:Tokens: [\d.,k]{1,9} sent|Applied edit to |Allow edits to )",  # aider
+    # aider
+    (
+        r"> (?:Tokens: [\d.,k]{1,9} sent|Applied edit to |Allow (?:edits to|creation of new file) "
+        r"|Commit [0-9a-f]{7} |Add [^\n]{1,200} to (?:git|the chat)\?)"
+    ),
     r"Observed output of cmd `",
     r"## Return of functions\.",  # Kimi
     r"\*\* (?:XML|Screen Info) \*\*\s",  # AndroidLab
@@ -90,6 +133,10 @@ RESULT_BEGINS = (
     r"Tool ran without output",
     r"Your command ran successfully",  # SWE-agent
     r"Old environment output",  # SWE-agent
+    r"API output: ",  # tau-bench
+    r"Variable #\d{1,3}, which are instances of ",  # AgentBench
+    r"-= [\w' -]{1,40} =-\n",  # TextWorld
+    *RESULT_SENTENCES,
 )
 """How observations begin, and nothing that people write."""
 RESULT_ENDS = (
@@ -101,6 +148,7 @@ RESULT_ENDS = (
         r"|command_output)>"
     ),
     r"\[The command completed with exit code -?\d{1,3}\.\][^\n]{0,80}",  # OpenHands
+    r"Now let's retry: take care not to repeat previous errors![^\n]{0,200}",  # smolagents
 )
 """How observations end, and nothing that people write."""
 BODY_OPENS = (
@@ -177,98 +225,6 @@ BODY_CLOSES_SIGNS = (
     "Last output ",
 )
 """One is where any of :data:`BODY_CLOSES` is, but spaces."""
-REPLY_REFUSED = (
-    r"\[ERROR\] You did not use a tool",  # Cline
-    r"Your (?:last |previous )?(?:output|response) was not formatted correctly",  # SWE-agent
-    r"Please always provide EXACTLY",  # mini-SWE-agent
-    r"Previous response had parsing errors",  # Terminal-Bench
-    r"Please continue working on the task",  # OpenHands
-    r"I don't understand your input",
-    r"You did not use",
-    r"No SQL code was found",
-    r"Invalid Format: Missing '|Could not parse LLM output|Parsing LLM output produced both",  # LangChain
-    r"Invalid or incomplete response\s{0,4}(?:\Z|Thought:)",  # LangChain
-)
-"""How it begins where a harness says that it read no action."""
-FEEDBACK = (
-    r"your query or result is same\b",
-    r"\bexecutor failed to complete\b",
-    r"\A\s{0,8}unknown tool '",
-    (
-        r"your (?:last |previous )?(?:output|response|command|action|message|proposed|edit|input|code|plan|move|guess"
-        r"|choice|selection)\b.{0,80}\b(?:not|error|invalid|fail\w*|empty|could|introduced|incorrect)"
-    ),
-    r"invalid (?:action|format|command|response|json)",
-    (
-        r"(?:no|exactly one|more than one|multiple) (?:valid |\w{2,6} )?(?:action|command|code|code block"
-        r"|function|tool)s?\b"
-    ),
-    (
-        r"(?:action|command|move|request) (?:is |was )?(?:not recogni[sz]ed|ambiguous|illegal|not (?:valid|allowed"
-        r"|available|understood))"
-    ),
-    r"your answer is (?:wrong|correct|incorrect)",
-    r"\byou have \d{1,3} (?:steps?|tries|attempts?|guesses|turns?) left",
-    r"(?:could|can) ?not (?:be )?(?:read|parsed?|understand|understood)\b",
-    r"\bdid not understand\b",
-    r"\bone [^.\n]{1,20} at a time",
-    r"\b(?:patch|edit|change|diff)s? (?:was|were|has been|have been|could not be)(?: successfully)? applied\b",
-    r"\A\s{0,8}(?:all tests passed|error (?:while running|executing action))\b",
-    r"\A\s{0,8}test cases? (?:did not pass|failed|passed)\b",
-    r"\A\s{0,8}(?:command timed out|malformed command)\s{0,8}\Z",
-    r"\A\s{0,8}the buggy locations is not precise\b|\A\s{0,8}here are the code in buggy locations\b",  # AutoCodeRover
-    r"ambiguous (?:request|command|action)",
-    (
-        r"please (?:check|choose|select|enter|pick) (?:\w+ ){0,6}?(?:action|command|number|option|move|function|name"
-        r"|format|parameter|argument|spelling)s?\b"
-    ),
-    r"(?:please|try to) (?:choose|resubmit|submit|guess|move|act) (?:again|a valid)",
-    r"\binvalid move\b",
-    r"格式错误|请重新(?:输入|选择|提交)",
-    r"\boutput of [\w.-]{1,30} is as follows",
-    (
-        r"(?:failed to compile|had errors|did not (?:compile|pass)|tests? failed)\b[^\n]{0,40}please (?:fix|correct"
-        r"|try|revise)"
-    ),
-    r"format(?:ting)? error",
-    r"parsing error",
-    r"failed to (?:match|parse)",
-    r"you did not use",
-    r"fix any (?:\w+ )?errors",
-    (
-        r"(?:please|must|should) (?:always )?(?:include|provide|respond|output|use|continue)\b.{0,80}"
-        r"\b(?:exactly one|one of|action|command|format|block|tool|task)s?"
-    ),
-    r"(?:nothing|no) (?:happens|happened|effect|output)\b",  # ALFWorld
-)
-"""What harnesses say of an action or an answer, in small letters: that it was wrong, did nothing."""
-NAGGING = (
-    r"what'?s (?:next|the next step)\b",
-    r"what is the response to my last comment\b",
-    r"please fix these issues and provide\b",
-    r"\byou have (?:used )?\d+ ",
-    r"\bexactly one (?:action|command|tool)\b",
-    r"\bthe user did not\b",
-    r"please (?:call|proceed|continue)\b",
-    r"\b(?:choose|pick|select|try) (?:another|a different) (?:tool|action|command|function)\b",
-    r"\bgive me (?:one|the next|your next|an?|another) (?:action|command|step|move)\b",
-    (
-        r"\b(?:now|please) (?:output|give|provide|write|choose|select|enter|issue) (?:an?|the|your|one) (?:next )?"
-        r"(?:action|command|move|step|call)\b"
-    ),
-    r"please (?:provide the (?:next|correct)|correct this) step\b",
-    r"please try a new approach\b",
-    r"please (?:take|perform|execute) (?:the|your) next (?:action|step|move)\b",
-    r"(?:what (?:is|will be|should be)|choose) your next (?:action|move|step)\b",
-    r"\btry again\b",
-)
-"""How harnesses ask for the next action, or for the same again, in any case."""
-NEXT_ASKED = (
-    r"What's the next step that you will do\b[^\n]{0,80}",
-    r"Give me one action\.",
-    r"Are you sure you want to mark the task as complete\?[^\n]{0,200}",  # Terminal-Bench
-)
-"""What harnesses ask for behind each result."""
 BEFORE_PRINTED = (
     r"\s{0,4}Here's the result of running [^\n]{0,400}\n",
     r"\s{0,4}Command executed\.\nOutput:\n(?=\S)",  # Cline

@@ -11,9 +11,13 @@ _PROMPTED = late_re(r"> ?([a-z][^\n]{0,200})\Z")
 _DOLLAR = late_re(r"\$ (?=[\w./~])")
 _SELF_CLOSED = late_re(r"<([\w.-]{1,60})((?: [\w:-]{1,40}=\"[^\"\n]{0,500}\"){0,12}) ?/>\Z")
 _INVOKED = late_re(r"\n(?!(?:list|dict|tuple|set|type|array)\[)[a-z]\w{2,30}\[(?=[^\]\n])")
+_BROWSED = late_re(  # WebArena's actions
+    r"(?:\A|\n|`{1,3})\s{0,4}((?:click|hover|type|press|scroll|tab_focus|goto|stop|select|note)"
+    r"(?: ?\[[^\]\n]{0,2000}\]){1,3})(?: where \[[^\n]{0,400})?\s{0,2}`{0,3}\.?\Z"
+)
 _COMMAND, _COMMAND_END = "Command: ", "<END>"  # of Cybench
 _TAKEN = "[ACTION]"  # of Semantic Kernel's planner
-_TAG_CHARS = 2_000
+_TAG_CHARS, _BROWSED_CHARS = 2_000, 2_600
 
 
 def prompted(text: str) -> Acted | None:
@@ -37,6 +41,15 @@ def marked_last(text: str) -> Acted | None:
     start = _last_line(text, _TAKEN) if text.endswith("}") else -1
     calls = json_calls(text[start + len(_TAKEN) :].strip()) if start >= 0 else ()
     return Acted(calls, "named", start) if calls else None
+
+
+def browsed(text: str) -> Acted | None:
+    """Read the ``click [12]`` of an agent in a browser that ends a turn."""
+    found = last_match(_BROWSED, text, max(len(text) - _BROWSED_CHARS, 0)) if "[" in text[-_BROWSED_CHARS:] else None
+    if found is None:
+        return None
+    name, _, given = found[1].partition("[")
+    return Acted((new_call(name.strip(), f"[{given}"),), "named", found.start(1))
 
 
 def _last_line(text: str, begin: str) -> int:

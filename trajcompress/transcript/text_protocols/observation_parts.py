@@ -10,7 +10,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from trajcompress.processes.late_patterns import holds_any, last_match, late_re
-from trajcompress.transcript.text_protocols.harness_forms import BODY_CLOSES, BODY_CLOSES_SIGNS, BODY_OPENS, NAGGING
+from trajcompress.transcript.text_protocols.harness_forms import BODY_CLOSES, BODY_CLOSES_SIGNS, BODY_OPENS
+from trajcompress.transcript.text_protocols.harness_words import NAGGING
 from trajcompress.transcript.text_protocols.heard import heard
 
 BEGIN_CHARS = 400

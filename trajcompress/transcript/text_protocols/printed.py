@@ -11,7 +11,7 @@ from typing import NamedTuple
 from trajcompress.processes.late_patterns import holds_any, last_match, late_re
 from trajcompress.transcript.line_numbers import NUMBER
 from trajcompress.transcript.summary_marks import is_cleared_line
-from trajcompress.transcript.text_protocols.harness_forms import RESULT_BEGINS, RESULT_ENDS
+from trajcompress.transcript.text_protocols.harness_forms import RESULT_BEGINS, RESULT_ENDS, RESULT_SENTENCES
 from trajcompress.transcript.text_protocols.observation_parts import (
     BEGIN_CHARS,
     END_CHARS,
@@ -26,6 +26,7 @@ from trajcompress.transcript.text_protocols.observation_parts import (
 from trajcompress.transcript.text_protocols.result_labels import OF_COMMAND
 
 _CERTAIN_BEGIN = late_re(rf"\s{{0,20}}(?:{'|'.join(RESULT_BEGINS)})")
+_UNMISTAKABLE = late_re(rf"\s{{0,20}}(?:{'|'.join(RESULT_SENTENCES)})")
 _CERTAIN_END = late_re(rf"(?:{'|'.join(RESULT_ENDS)})\s{{0,20}}\Z")
 _OUTPUT_BEGIN = late_re(r"\s{0,4}\{\s?['\"](?:output|stdout)['\"]: ?['\"\[]")  # of a dictionary of both streams
 _ERROR_END = late_re(r"[,\s]['\"](?:error|stderr)['\"]: ?['\"\[][^\n]{0,400}\}\s{0,4}\Z")
@@ -36,7 +37,8 @@ _NAMED_BEGIN = late_re(
     r"|(?:ERGEBNIS|AUSGABE|RÉSULTAT|SORTIE|RESULTADO|SALIDA|SAÍDA|RISULTATO|РЕЗУЛЬТАТ|OUTPUT|RESULT)[ \t]?(?::|\n)"
     r"|(?:Ergebnis|Ausgabe|Résultat|Sortie|Resultado|Salida|Saída|Risultato|Результат|结果|輸出|输出|結果|결과|출력)"
     r"[ \t]?[:：]"
-    r"|Episode (?:finished|ended)\b|\[Python Interpreter|\[\d{1,4}\] <|Instruction: \[SEP\]|WebShop \[SEP\])"
+    r"|Episode (?:finished|ended)\b|\[Python Interpreter|\[\d{1,4}\] <"
+    r"|\[\d{0,5}\] \[[A-Za-z]{1,20}\] \[|Instruction: \[SEP\]|WebShop \[SEP\])"
 )
 _PHRASES = (
     "Traceback (most recent call last)",
@@ -100,7 +102,8 @@ _NARRATED = late_re(  # of a game: what you did, and nothing that is asked of yo
     r"你(?!好|能|可|帮|应|要|再|先|的|说|试|需|必|得|有没|是不|看(?![到见]))[^你您我吗呢吧请？?\n]{2,200}"
 )
 _OBJECT = late_re(r"[\[{]\s{0,8}[\"'{\[]")
-_NOBODY_WRITES = ("<", "`", "[GAME", "[Player", "---")
+_NOBODY_WRITES = ("<", "`", "[GAME", "[Player", "---", "-=")
+_SIGNED = ("<", "`", "[", "-=")
 _SPEAKS = late_re(rf"\s{{0,8}}(?:{SAYS}|(?:用户|使用者|ユーザー|사용자|Пользователь)[:：])")
 _QUESTION_CHARS = 100
 _NAG_CHARS = 200
@@ -127,11 +130,11 @@ _LEAST_ENTRIES = 2
 class Printed(NamedTuple):
     """What a user turn looks like.
 
-    ``certain``: a form that only environments write; ``named``: one that people hardly write, and may paste;
-    ``worded``: it is certain only by the words it begins with; ``doubtful``: and goes on as a person may;
-    ``shaped``: it has the shape of output; ``person``: it reads like a person; ``chatty``: a person may say it,
-    though games and pages write so, too; ``pasted``: it is output, with a person's words behind it. ``begin`` is
-    the beginning of the text, ``said`` what the text alone tells to be a person's words behind output.
+    ``certain``: a form that only environments write; ``unmistakable``: nor is it shown to a chat; ``named``: one that
+    people hardly write, and may paste; ``worded``: it is certain only by the words it begins with; ``doubtful``: and
+    goes on as a person may; ``shaped``: it has the shape of output; ``person``: it reads like a person; ``chatty``:
+    a person may say it, though games and pages write so, too; ``pasted``: output, with a person's words behind it.
+    ``begin`` is the beginning of the text, ``said`` what the text alone tells to be a person's words behind output.
     """
 
     begin: str
@@ -143,6 +146,7 @@ class Printed(NamedTuple):
     pasted: bool
     doubtful: bool
     worded: bool
+    unmistakable: bool
     said: str
 
 
@@ -156,8 +160,14 @@ def printed(text: str) -> Printed:
     begun, ends = _CERTAIN_BEGIN.match(begin), _CERTAIN_END.search(end) is not None
     ends = ends or (_OUTPUT_BEGIN.match(begin) is not None and _ERROR_END.search(end) is not None)
     certain = not asks and (begun is not None or ends)
-    worded = certain and begun is not None and not ends and not begun[0].lstrip().startswith(("<", "`", "["))
-    doubtful = certain and begun is not None and not ends and _may_ask(text.rstrip(), begun)
+    unmistakable = certain and _UNMISTAKABLE.match(begin) is not None
+    worded = (
+        certain
+        and begun is not None
+        and not (ends or unmistakable)
+        and not begun[0].lstrip().startswith(("<", "`", "[", "-="))
+    )
+    doubtful = certain and not unmistakable and begun is not None and not ends and _may_ask(text.rstrip(), begun)
     certain = certain or (stop - start < _LINE_CHARS and is_cleared_line(text[start:stop]))
     named = certain or _NAMED_BEGIN.match(begin) is not None
     ended = bool(said) and _CERTAIN_END.search(front[-END_CHARS:]) is not None
@@ -167,7 +177,7 @@ def printed(text: str) -> Printed:
     person = not (certain or ended or _MAIL.match(begin)) and _reads_like_person(spoken, shaped=shaped)
     chatty = person or (not shaped and len(text) <= LONG and _CHATTY.search(spoken.lower()) is not None)
     pasted = bool(said) and shaped and not _reads_like_person(front.strip(), shaped=True)
-    return Printed(begin, certain, named, shaped, person, chatty, pasted, doubtful, worded, said)
+    return Printed(begin, certain, named, shaped, person, chatty, pasted, doubtful, worded, unmistakable, said)
 
 
 def _without_nag(text: str) -> str:

@@ -33,7 +33,7 @@ _NO_COMMAND = late_re(
 _NO_COMMAND_CHARS = 300
 _RESULT_OF = late_re(r"\s{0,8}(?:The )?(?:Result|Output|Response)s? (?:of|for|from) ([\w.]{2,60}\([^\n]{0,200}\)):")
 _QUOTING = str.maketrans("", "", "'\"`\\")
-_THINKS = late_re(r"\s{0,4}(?:> ?)?think ?:", re.IGNORECASE)
+_THINKS = late_re(r"\s{0,4}(?:> ?)?think ?[:\[]", re.IGNORECASE)
 
 
 def quotes(reply: str, action: str) -> bool:

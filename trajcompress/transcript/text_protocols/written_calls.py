@@ -13,7 +13,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from trajcompress.json_values import parse_json
-from trajcompress.processes.late_patterns import late_re
+from trajcompress.processes.late_patterns import holds_any, late_re
 from trajcompress.transcript.text_protocols.command_lines import flagged
 from trajcompress.transcript.trajectory import ToolCall
 
@@ -22,7 +22,9 @@ _BRACKETS = late_re(r"([A-Za-z_][\w.-]{0,80})\s?([\[(])(.*)[\])]\s{0,4}\Z", re.D
 _INVOKED = late_re(r"[A-Za-z_]\w{0,80}\(")
 _DOTTED = late_re(r"[A-Za-z_][\w.]{0,80}\(")
 _SPACED, _NO_WORD = late_re(r"(?:\A\[|\), )([A-Za-z][\w ./-]{1,80})\("), late_re(r"\W")
-_CODE_CHARS = 40_000
+_CODE_CHARS, _SCRIPT_CHARS = 40_000, 4_000
+_DOES = ("(", "=", "import ")
+_STATEMENTS = (ast.Assign, ast.AugAssign, ast.Import, ast.ImportFrom, ast.For, ast.With, ast.If, ast.Try, ast.Expr)
 _ESCAPE = late_re(r"\\(.)", re.DOTALL)
 _ESCAPES = frozenset("\\'\"abfnrtv\n01234567xuUN")
 _KEYED = late_re(r"[A-Za-z_]\w{0,40}=")
@@ -155,6 +157,18 @@ def invoked(code: str) -> ToolCall | None:
         return None
 
 
+def is_python(text: str) -> bool:
+    """Whether a text is Python that does something: all its statements assign, import, call, or hold such."""
+    if len(text) > _SCRIPT_CHARS or not holds_any(text, _DOES):
+        return False
+    try:
+        done = ast.parse(_ESCAPE.sub(_as_python_reads, text)).body
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return False
+    calls = (isinstance(each.value, ast.Call) for each in done if isinstance(each, ast.Expr))
+    return bool(done) and all(isinstance(each, _STATEMENTS) for each in done) and all(calls)
+
+
 def _called(called: ast.expr, *, dotted: bool = False) -> ToolCall | None:
     try:
         if not isinstance(called, ast.Call) or called.args or not (name := _name(called.func, dotted=dotted)):
@@ -237,7 +251,7 @@ def _listed_call(data: Any) -> ToolCall | None:
 
 
 def _json_call(data: dict[str, Any]) -> ToolCall | None:
-    reads = (_typed_call, _nested_call, _answering_call, _instructing_call, _named_call)
+    reads = (_typed_call, _nested_call, _answering_call, _instructing_call, _replied_call, _named_call)
     return next(filter(None, (read(data) for read in reads)), None)
 
 
@@ -272,6 +286,12 @@ def _answering_call(data: dict[str, Any]) -> ToolCall | None:
 def _instructing_call(data: dict[str, Any]) -> ToolCall | None:
     """Read what a controller tells its executor, as OpenRCA's does."""
     return new_call("instruct", {"instruction": data["instruction"]}) if data.keys() >= _INSTRUCTS else None
+
+
+def _replied_call(data: dict[str, Any]) -> ToolCall | None:
+    """Read the code that a reply holds beside its language, as TaskWeaver's does."""
+    kind, content = data.get("reply_type"), data.get("reply_content")
+    return script_call(kind, content) if kind in _LANGUAGES and isinstance(content, str) else None
 
 
 def _named_call(data: dict[str, Any]) -> ToolCall | None:
