@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from told import read, read_structured
 
-from trajcompress.outcomes.compact import parse_cut
+from trajcompress.outcomes.compact import parse_cut, parse_printed
 
 VALUES_OF_JSON = st.recursive(
     st.none()
@@ -82,3 +82,39 @@ def test_of_json_that_was_cut_anywhere_nothing_is_read_that_it_did_not_hold(data
 )
 def test_what_only_begins_like_json_is_read_in_linear_time(text):
     parse_cut(text)
+
+
+@given(VALUES_OF_JSON.filter(lambda value: isinstance(value, list | dict)))
+@settings(max_examples=300, deadline=None)
+def test_what_python_prints_of_data_is_read_as_the_data_or_left(data):
+    printed = str(data)
+    assert parse_printed(printed) in (data, printed)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "['a'," + "-" * 50_000 + "1]",
+        "['a'," + "(" * 50_000,
+        "{'a':" * 9_000 + "1" + "}" * 9_000,
+        "['\\d']",
+        "['a', b]",
+    ],
+)
+def test_what_is_no_data_that_python_prints_is_left(text):
+    assert parse_printed(text) == text
+
+
+def test_data_that_python_prints_are_told_as_json_is():
+    data = {"orders": [{"id": f"A{n}", "state": "sent", "notes": None} for n in range(40)]}
+    told = [
+        read(text, None, later={"A7": 4.0}, taken={"A7": 4.0}, most=900) for text in (str(data), json.dumps(data))
+    ]
+    assert told[0] == told[1]
+
+
+def test_a_time_is_told_with_the_figure_beside_it():
+    series = [[f"2025-04-03 03:{minute:02}:05", 0.1 + minute / 1000] for minute in range(40)]
+    printed = str([{"metric": {"pod": "front-7b64"}, "values": series}])
+    said = read(printed, None, later={"03:39": 4.0}, taken={"03:39": 4.0}, most=900).said
+    assert "[2025-04-03 03:39:05; 0.139]" in said

@@ -36,6 +36,20 @@ def turns_of(*texts):
         ('Page 1 of 3\nAvailable Actions:\n{"clickables": ["next >", "b08r7c1qpx"]}', "Page 1 of 3"),
         ("The answer is 3.3\nThought:", "The answer is 3.3"),
         ("You open the window.\n\n>", "You open the window."),
+        (
+            (
+                "\nNext speaker: runner\n\n>>>>>>>> EXECUTING CODE BLOCK 0 (inferred language is bash)...\n"
+                f"runner (to manager):\n\nexitcode: 0 (execution succeeded)\nCode output: \n3 run\n\n\n{'-' * 80}\n"
+            ),
+            "3 run",
+        ),
+        (
+            (
+                "\n>>>>>>>> USING AUTO REPLY...\nproxy (to helper):\n\n"
+                f"***** Response from calling function (find) *****\nNothing was found.\n{'*' * 48}\n\n{'-' * 80}\n"
+            ),
+            "Nothing was found.",
+        ),
         ("Exit code: 0\nExecution output of [execute_bash]:\n[STDOUT]\n\n(10, 10)\n\n[STDERR]\n\n", "(10, 10)"),
         ("---------- FileSurfer ----------\nPath: downloads/besok.csv", "Path: downloads/besok.csv"),
         (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import json
 import re
 from typing import Any
 
@@ -13,6 +15,8 @@ LIST_ITEMS = 4
 VALUE_CHARS = 80
 _LONG_CHARS = 200
 _DEPTH = 5
+_PRINTED = late_re(r"[\[{]{1,8}'")
+_ODD_ESCAPE = late_re(r"\\[^\\'\"abfnrtv0-7xuUN]")  # which Python warns of
 _TOKEN = late_re(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{},]', re.DOTALL)  # the last string may have no end
 _CLOSES = {"[": "]", "{": "}"}
 _HALF_ESCAPE = late_re(r"\\(?:u[0-9a-fA-F]{0,3}|x[0-9a-fA-F]?)?\Z")
@@ -27,6 +31,20 @@ def parse(text: str) -> Any:
         return text
     may_be_deep = text.count("[") + text.count("{") > MAX_DEPTH  # spares most a walk
     return text if may_be_deep and depth_of(value) > MAX_DEPTH else value
+
+
+def parse_printed(text: str) -> Any:
+    """Parse what Python prints of a list or an object of JSON's kinds of values, or give the text itself.
+
+    >>> parse_printed("{'name': 'Ann', 'ids': (1, 2), 'left': None}")
+    {'name': 'Ann', 'ids': [1, 2], 'left': None}
+    """
+    if not _PRINTED.match(text) or _ODD_ESCAPE.search(text):
+        return text
+    try:
+        return parse(json.dumps(ast.literal_eval(text.strip()), ensure_ascii=False))
+    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
+        return text
 
 
 def without_half_escape(text: str) -> str:

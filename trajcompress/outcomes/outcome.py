@@ -18,7 +18,7 @@ from trajcompress.outcomes.action.actions import Action
 from trajcompress.outcomes.action.shell import installed
 from trajcompress.outcomes.asked import Asked
 from trajcompress.outcomes.commands_apart import parts_of
-from trajcompress.outcomes.compact import parse, parse_cut
+from trajcompress.outcomes.compact import parse, parse_cut, parse_printed
 from trajcompress.outcomes.contents import is_code, reads_markup
 from trajcompress.outcomes.echo import repeats_call, without_echo
 from trajcompress.outcomes.editor import is_made
@@ -232,10 +232,10 @@ def is_data(text: str) -> bool:
 
 
 def _parsed(body: str) -> dict[str, Any] | list[Any] | None:
-    """Return the JSON that a result is, or was before its end was cut off."""
+    """Return the JSON that a result is, or was before its end was cut off, or what Python prints of such."""
     if len(body) > _PARSED_CHARS or body[:1] not in {"{", "["}:
         return None
-    found = (data for reads in (parse, parse_cut) if isinstance(data := reads(body), dict | list))
+    found = (data for reads in (parse, parse_printed, parse_cut) if isinstance(data := reads(body), dict | list))
     return next(found, None)
 
 

@@ -29,7 +29,7 @@ _WRITTEN = late_re(
     r"(?:\A|_)(?:applied|saved|replaced|replacements|(?:files|lines)_changed|files_written)\Z|\A[a-z]+Applied\Z"
 )
 _NOTHING = (0, "0")
-_LIST_CHARS = 160
+_LIST_CHARS, _PAIR = 160, 2
 _MOST_BESIDE = 2 * FEW  # lists of records
 _TABLE_CHARS = 300  # of records that are told all, though later turns use some of them
 
@@ -148,9 +148,10 @@ def _least_of(value: Any) -> float:
 
 
 def _are_short(values: Sequence[Any]) -> bool:
-    """Whether a list of ids or names is short enough to be told whole."""
+    """Whether a list of ids, names or figures is short enough to be told whole."""
     return (
-        all(isinstance(value, str | int) for value in values) and sum(len(str(v)) + 2 for v in values) <= _LIST_CHARS
+        all(isinstance(value, str | int | float) for value in values)
+        and sum(len(str(v)) + 2 for v in values) <= _LIST_CHARS
     )
 
 
@@ -179,6 +180,8 @@ def _used_of(data: Any, wanted: Wanted, limit: int) -> Iterator[_Used]:
         if path and isinstance(value, list) and _are_short(value) and not left.keys().isdisjoint(map(str, value)):
             left = {word: weight for word, weight in left.items() if word not in value}
             yield _Used(path, one_line(compact(value, _LIST_CHARS)), needed=True, row=row)
+        elif path and isinstance(value, list) and len(value) <= _PAIR and _are_short(value):
+            leaves.append(_Leaf(path, one_line(compact(value, _LIST_CHARS)), row))  # such as a time and a figure
         elif isinstance(value, dict | list):
             among = are_records(value) or (isinstance(value, list) and [*map(type, value)] == [dict])
             inside = enumerate(children(value))

@@ -23,6 +23,7 @@ class Acted(NamedTuple):
 _THOUGHT = late_re(r"<(think|thinking|thought|reasoning)>")
 _END_TOKEN = late_re(r"\s{0,4}(?:</s>|<\|(?:im_end|eot_id|endoftext|end)\|>|<end_(?:action|code)>)\s{0,4}\Z")
 _END_TOKEN_CHARS = 40
+_RULE = f"\n{'-' * 80}"
 
 
 def after_thought(text: str) -> int:
@@ -36,8 +37,10 @@ def after_thought(text: str) -> int:
 
 
 def without_end_token(text: str) -> str:
-    """Return a turn without the token of a chat template that was left at its end."""
+    """Return a turn without the token of a chat template, or the rule of a console, that was left at its end."""
     text = text.rstrip()
+    if text.endswith(_RULE):
+        text = text.rstrip("-").rstrip()
     if text.endswith(">") and (ended := _END_TOKEN.search(text, max(len(text) - _END_TOKEN_CHARS, 0))):
         return text[: ended.start()].rstrip()
     return text

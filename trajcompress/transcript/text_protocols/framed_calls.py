@@ -21,11 +21,17 @@ _COMMAND_CHARS = 2_100
 _RULE = "─ Executing parsed code: ─"
 _RULED = late_re(rf"{_RULE}{{4,200}}\s{{0,4}}\n(.{{1,20000}}?)\s{{0,400}}─{{20,400}}\s{{0,4}}\Z", re.DOTALL)
 """A log of smolagents on a console."""
+_SUGGESTED = late_re(  # by AutoGen, on a console
+    r"\*{5} Suggested (?:function|tool) call(?: \([^)\n]{0,80}\))?: ([\w.-]{1,80}) \*{5}\n"
+    r".{0,80}?Arguments:\s{1,4}(.{1,20000}?)\n[-*]{10}",
+    re.DOTALL,
+)
 
 
 def framed(text: str) -> Acted | None:
     """Read a turn that ends with a call in such a frame."""
-    return _in_answer(text) or _under_key(text) or _between_rules(text) or _behind_mark(text) or _under_comments(text)
+    reads = (_in_answer, _under_key, _between_rules, _suggested, _behind_mark, _under_comments)
+    return next((acted for read in reads if (acted := read(text))), None)
 
 
 def _in_answer(text: str) -> Acted | None:
@@ -48,6 +54,12 @@ def _between_rules(text: str) -> Acted | None:
         return None
     code = dedent("\n".join(map(str.rstrip, ruled[1].split("\n"))))
     return Acted((new_call("python", {"code": code}),), "named", ruled.start())
+
+
+def _suggested(text: str) -> Acted | None:
+    found = list(_SUGGESTED.finditer(text)) if " Suggested " in text else []
+    calls = tuple(new_call(each[1], json_or_text(each[2])) for each in found)
+    return Acted(calls, "named", found[0].start()) if calls else None
 
 
 def _behind_mark(text: str) -> Acted | None:

@@ -9,7 +9,17 @@ from __future__ import annotations
 
 from trajcompress.transcript.text_protocols.result_labels import OF_COMMAND, OF_TOOL
 
+_SPEAKER = (  # on a console of AutoGen
+    r"(?:-{10,} ?\d{0,4} ?-{10,}\s{1,4})?(?:Next speaker: [^\n]{1,80}\s{1,6})?"
+    r"(?:>>>>>>>> [A-Z]{3,12} [^\n]{1,120}\s{1,4}){0,4}[\w.-]{1,60} \(to [\w.-]{1,60}\):\s{1,4}"
+)
 RESULT_SENTENCES = (
+    # AutoGen
+    (
+        r"(?:-{10,} ?\d{0,4} ?-{10,}\s{1,4})?(?:Next speaker: [^\n]{1,80}\s{1,6})?"
+        r">>>>>>>> (?:USING AUTO REPLY|EXECUTING (?:CODE BLOCK|FUNCTION))"
+    ),
+    rf"{_SPEAKER}(?:\*{{5}} Response from calling (?:function|tool)|-{{60,}}\s{{0,4}}\Z)",
     # CrewAI, in the agent's own voice
     (
         r"I encountered an error while trying to use the tool\.|I tried reusing the same input, I must stop "
@@ -152,6 +162,11 @@ RESULT_ENDS = (
 )
 """How observations end, and nothing that people write."""
 BODY_OPENS = (
+    # AutoGen
+    (
+        rf"{_SPEAKER}(?:\*{{5}} Response from calling (?:function|tool)[^\n]{{0,120}}\n"
+        r"|exit ?code: -?\d{1,3} \([^)\n]{0,40}\)\s{0,4}(?:Code output:[ \t]?)?)"
+    ),
     rf"(?:{OF_TOOL}|{OF_COMMAND})[ \t]?\n?",
     (
         r"(?:Call id: [^\n]{1,80}\n)?[*#]{0,4} ?(?:OBSERVATION|Observation|Obs)(?:[ \t]?\d{1,3})?[ \t]?\**[ \t]?:"
@@ -186,6 +201,7 @@ BODY_OPENS = (
 )
 """What stands before the body of an observation, beside tags."""
 BODY_CLOSES = (
+    r"(?:\n\*{20,100})?\s{1,4}-{60,100}\s{0,4}\Z",  # AutoGen, on a console
     # EnIGMA, SWE-agent
     (
         r"(?:///PROCESS-DONE:-?\d{1,3}:PROCESS-DONE///)?"
@@ -205,6 +221,7 @@ BODY_CLOSES = (
 )
 """What stands behind the body of an observation, beside tags."""
 BODY_CLOSES_SIGNS = (
+    "\n--------------------------------------------------",
     "///PROCESS-DONE",
     "(Open file: ",
     "(Current directory: ",

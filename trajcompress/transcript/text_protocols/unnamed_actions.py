@@ -21,6 +21,7 @@ from trajcompress.transcript.text_protocols.turn_evidence import TurnEvidence, a
 
 _NAME = late_re(r"[a-z][a-z0-9]{0,30}(?:[_-][a-zA-Z0-9]{1,30}|[A-Z][a-z0-9]{1,30}){1,8}")
 _LINE_CHARS = 60
+_LEAD_CHARS = 200
 _SOME = 2
 _MANY = 3
 _MOSTLY = 0.75
@@ -51,8 +52,9 @@ def _acts_unnamed(row: TurnEvidence) -> bool:
     unnamed = [i for i, acted in row.acts.items() if acted.sure != "named"]
     if is_labelled(row, unnamed):
         return True
-    lead = common_lead(list(map(row.thought, unnamed)))
-    whole = [i for i in unnamed if row.thought(i) in {"", lead}]
+    led = {i: without_figures(row.thought(i), _LEAD_CHARS) for i in unnamed}
+    lead = common_lead(list(led.values()))
+    whole = [i for i in unnamed if led[i] in {"", lead}]
     acts = [i for i in unnamed if not addresses(row.thought(i))]
     if len(acts) < _MOSTLY * len(row.answered):
         acts = whole
