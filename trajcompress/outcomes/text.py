@@ -108,6 +108,10 @@ def harmless(text: str) -> str:
     return text.replace(_PREFIX, " ").replace(SUMMARY_END, " ")
 
 
+_DENIED = late_re(r"\s{0,2}(?:\w{1,12} )?(?:not|never|no longer|cannot|nor)\b")
+_BEGUN = late_re(r"(?:[,;:]|[,;]? (?:and|but|or|which|that|because|as|so))? \w{1,12}\s?\Z")
+_BEGUN_CHARS = 30
+_MASK, _MASK_CHARS = "[REDACTED", 40
 _LAST_BREAK = late_re(r"[^\w](?=\w*\Z)")
 
 
@@ -130,12 +134,22 @@ def line_break(said: str) -> str:
 
 
 def shorten(text: str, limit: int) -> str:
-    """Cut between words if the end of one is near, with an ellipsis; at most ``limit`` characters."""
+    """Cut between words if the end of one is near, with an ellipsis; at most ``limit`` characters.
+
+    What is denied right behind the cut is not said at all: without its "not" it would say the contrary.
+
+    >>> shorten("The right is reserved to the board and has not been handed on.", 46)
+    'The right is reserved to the board…'
+    """
     if len(text) <= limit:
         return text
     cut = text[: max(limit - 1, 0)]
     if (text[len(cut)].isalnum() or text[len(cut)] == "_") and (end := _LAST_BREAK.search(cut, max(limit - 40, 1))):
         cut = cut[: end.start() + 1]
+    if _DENIED.match(text, len(cut)) and (begun := _BEGUN.search(cut, max(len(cut) - _BEGUN_CHARS, 1))):
+        cut = cut[: begun.start()]
+    if (mark := cut.rfind(_MASK, max(len(cut) - _MASK_CHARS, 1))) >= 0 and "]" not in cut[mark:]:
+        cut = cut[:mark]
     return cut.rstrip() + "…"
 
 

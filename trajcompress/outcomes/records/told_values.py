@@ -15,7 +15,7 @@ FEW = 4
 """Records that are told all or not at all."""
 
 _MARK_CHARS = 14  # of how many more there are
-_MOST_GAPS = 2  # that are marked where they are
+_MOST_GAPS, _MOST_OF_SERIES = 2, 4  # that are marked where they are
 _MORE = late_re(r"; … (\d{1,9}) more(?=[;\])])")
 _FIELD = late_re(r"\w[\w.-]{0,60}=[^\s=]")  # as a record begins
 _CLOSES = {"[": "]", "(": ")"}
@@ -220,7 +220,8 @@ def _gaps(told: Sequence[int], items: Sequence[tuple[str, Any]]) -> dict[int, in
         return {size: size - len(told)}
     ends = (*told, size)
     gaps = {at: at - before - 1 for before, at in zip((-1, *told), ends, strict=True) if at - before > 1}
-    return gaps if len(gaps) <= _MOST_GAPS else {size: size - len(told)}
+    most = _MOST_OF_SERIES if any(isinstance(items[at][1], list) for at in told) else _MOST_GAPS
+    return gaps if len(gaps) <= most else {size: size - len(told)}
 
 
 def _more(number: int) -> list[str]:

@@ -6,7 +6,7 @@ from trajcompress.processes.late_patterns import holds_any, late_re
 
 _EXIT = late_re(  # a first letter without regard to case would be looked for at every place; behind it the line ends
     r"[EeRr](?i:(?<=e)xit(?:ed(?: with)?)?(?:[ _-]?(?:code|status)|(?=[:=])|(?<=ed)|(?<=with))|(?<=r)eturn ?code)"
-    r"[\"'>:= ]{1,4}(?i:code |status )?(-?\d{1,5})(?!\w|\.\d)"
+    r"[\"'>:= ]{1,2}[*`\"'>:= ]{0,4}(?i:code |status )?(-?\d{1,5})(?!\w|\.\d)"
     r"(?=[^\w\n]{0,4}(?:/\w{1,20}>\W?|\([^()\n]{1,40}\)|(?:after|in) \d[\d.]{0,9} ?\w{1,8}\W?)?[ \t\r]*(?:\n|\Z)"
     r"|[\"']?[,}])"
 )

@@ -29,6 +29,7 @@ _ENOUGH = 0.9
 _MOST_NAMED = 3  # of the kinds of steps that are left out side by side
 _MOST_WORDS = 3  # of a tool that calls another on a file
 _MARGIN = 0.97
+_BRIEF_CHARS = 24  # of what a person says again
 COMMAND = "\0"
 """Stands between a tool and its command, in what a step is counted by: the names of some have spaces."""
 REQUEST = "\1"
@@ -217,11 +218,12 @@ def _written(record: Record, chosen: Mapping[int, int], needed: Sequence[str] = 
     happened: list[_Said] = []
     changed: list[str] = []
     tools = {line.tool.replace(COMMAND, " "): line.tool for line in record.lines}
-    # Of what reads the same the last is told.
+    # Of what reads the same the last is told; people say "yes" more than once.
     for place in sorted(range(len(record.lines)), key=lambda place: record.lines[place].order, reverse=True):
         line = record.lines[place]
         text = record.clean(line.forms[chosen[place]]) if place in chosen else ""
-        if text not in told and any(map(str.isalnum, text)):
+        is_new = text not in told or (line.section is Section.REQUESTS and len(text) <= _BRIEF_CHARS)
+        if is_new and any(map(str.isalnum, text)):
             told.add(text)
             if line.section is Section.CHANGED:
                 changed.append(text)

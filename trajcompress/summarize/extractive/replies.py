@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 
 from trajcompress.outcomes.compact import parse
-from trajcompress.outcomes.text import clip, one_line, sentences, whole_sentences
+from trajcompress.outcomes.text import clip, one_line, sentences, shorten, whole_sentences
+from trajcompress.summarize.extractive.choices import options_of, taken_of
 from trajcompress.summarize.extractive.fit import ASKED, RECENT, Line, Section
 from trajcompress.summarize.extractive.scores import LAST, Told
 from trajcompress.transcript.observations import is_request, request_text
@@ -18,6 +19,7 @@ from trajcompress.transcript.trajectory import Turn
 
 _REPLY_CHARS, _SHORT_REPLY_CHARS = 260, 120
 _BRIEF_CHARS, _FEW_WORDS, _FEW_CHARS, _STOPS = 24, 3, 2, ".,!"  # of a person
+_OPTION_CHARS = 160
 _REPLIED = 0.5
 _BETWEEN = " … "
 _LAST_SENTENCES, _CLOSES = 5, "*_\"')”’"
@@ -30,18 +32,21 @@ def replies_of(region: Sequence[Turn], told: Sequence[Told], people: Collection[
     lines = []
     acting = {each.step.turn for each in told if each.step.action}
     replies: dict[int, str] = {}
+    asks: dict[int, str] = {}
     for index, turn in enumerate(region):
         is_colleague = (name := speaker_of(turn)) is not None and name not in people
         acts = turn.calls or turn.answers or index in acting or _is_answered(region, index)
         speaks = is_colleague or (turn.role == "assistant" and (not acting or _is_to_people(region, index)))
         if speaks and not acts:
-            replies[index] = one_line(clip(_spoken(turn)))
+            spoken = _spoken(turn)
+            replies[index] = one_line(clip(spoken))
+            asks[index] = _answered(spoken, region[index + 1]) if index + 1 < len(region) else ""
     often = Counter(replies.values())
     for index, said in replies.items():
         if often[said] == 1 and _is_sentence(said):  # what is said again and again tells nothing
             score = _REPLIED + (0 if acting else LAST) + RECENT * (index + 1) / len(region)
-            asks = _asked(said) if _is_answered_briefly(region, index) else ""
-            lines.append(_reply(index, score + (ASKED if asks else 0), region[index].name, said, asks))
+            more = ASKED if asks[index] else 0
+            lines.append(_reply(index, score + more, region[index].name, said, asks[index]))
     return lines
 
 
@@ -75,13 +80,24 @@ def _is_sentence(said: str) -> bool:
     return said.count(" ") >= _LEAST_SPACES or (not said.isascii() and any(map(str.isalnum, said)))
 
 
-def _is_answered_briefly(region: Sequence[Turn], index: int) -> bool:
-    """Whether a person says so little behind a turn that nobody knows what without what was asked."""
-    after = region[index + 1] if index + 1 < len(region) else None
-    if after is None or not is_request(after) or len(after.text) > _BRIEF_CHARS:
-        return False
-    words = [word.strip(_STOPS) for word in request_text(after).split()]
-    return len(words) <= _FEW_WORDS and all(word.isalpha() or len(word) <= _FEW_CHARS for word in words)  # no id
+def _answered(spoken: str, after: Turn) -> str:
+    """Return what of a reply a person answers so that nobody knows what without it: an option, or a question."""
+    if not is_request(after):
+        return ""
+    answer, options = request_text(after), options_of(spoken)
+    if taken := taken_of(options, answer):
+        return shorten("; ".join(taken), _OPTION_CHARS)
+    if not _is_brief(answer):
+        return ""
+    asked = _asked(one_line(clip(spoken)))
+    return "" if any(option in asked for option in options.values()) else asked
+
+
+def _is_brief(answer: str) -> bool:
+    """Whether an answer has a few words, and no id."""
+    words = [word.strip(_STOPS) for word in answer.split()]
+    few = len(words) <= _FEW_WORDS and len(answer) <= _BRIEF_CHARS
+    return few and all(word.isalpha() or len(word) <= _FEW_CHARS for word in words)
 
 
 def _asked(said: str) -> str:

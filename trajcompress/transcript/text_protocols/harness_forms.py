@@ -56,6 +56,7 @@ RESULT_SENTENCES = (
         r"(?:\[\d{1,5}\] )?RootWebArea '"
     ),
     r"Out - Final answer: ",  # smolagents
+    r"At turn \d{1,4}, you (?:made|guessed|tried|chose|entered) ",  # GEM
 )
 """How observations begin in sentences of harnesses that nobody says, nor hands on to a chat."""
 RESULT_BEGINS = (
@@ -165,7 +166,7 @@ BODY_OPENS = (
     # AutoGen
     (
         rf"{_SPEAKER}(?:\*{{5}} Response from calling (?:function|tool)[^\n]{{0,120}}\n"
-        r"|exit ?code: -?\d{1,3} \([^)\n]{0,40}\)\s{0,4}(?:Code output:[ \t]?)?)"
+        r"|exit ?code: -?\d{1,3} \([^)\n]{0,40}\)\s{0,4}(?:Code output:[ \t]?)?)?"
     ),
     rf"(?:{OF_TOOL}|{OF_COMMAND})[ \t]?\n?",
     (
@@ -243,6 +244,7 @@ BODY_CLOSES_SIGNS = (
 )
 """One is where any of :data:`BODY_CLOSES` is, but spaces."""
 BEFORE_PRINTED = (
+    r"\s{0,4}(?:\*\*[A-Z][\w ]{0,30}:\*\* `[^`\n]{0,80}`(?: \| )?){2,8}[ \t]{0,4}\n",  # OpenClaw
     r"\s{0,4}Here's the result of running [^\n]{0,400}\n",
     r"\s{0,4}Command executed\.\nOutput:\n(?=\S)",  # Cline
     r"\s{0,4}File: [^\n]{1,1000}\n(?=Error: )",  # Kilo Code, of what could not be read
