@@ -61,7 +61,7 @@ _POINT_AT_END = late_re(r"(?:\A|\s)(\d{1,2})\.\Z")
 _POINTS = late_re(r": 1\. ")
 # A full stop ends a sentence only before a space and no small letter, and not behind the number of a first point; 。
 # does anywhere.
-_NUMBER_ALONE = late_re(r"\s*\d{1,3}[.)]\s*")
+_NUMBER_ALONE = late_re(r"\s*\d{1,3}(?:\s?[-–]\s?\d{1,3})?[.)]\s*")
 _SENTENCE = late_re(
     r"(?:[^\n.!?。！？；]++|[.!?]++(?=[^\s]|[ \t]{1,4}[a-z])|(?<=: 1)\.(?=[ \t]))++[.!?。！？；]*+|[.!?。！？；]++"
 )
@@ -148,7 +148,8 @@ def shorten(text: str, limit: int) -> str:
         cut = cut[: end.start() + 1]
     if _DENIED.match(text, len(cut)) and (begun := _BEGUN.search(cut, max(len(cut) - _BEGUN_CHARS, 1))):
         cut = cut[: begun.start()]
-    if (mark := cut.rfind(_MASK, max(len(cut) - _MASK_CHARS, 1))) >= 0 and "]" not in cut[mark:]:
+    mark = cut.rfind("[", max(len(cut) - _MASK_CHARS, 1))
+    if mark >= 0 and text.startswith(_MASK, mark) and "]" not in cut[mark:]:
         cut = cut[:mark]
     return cut.rstrip() + "…"
 

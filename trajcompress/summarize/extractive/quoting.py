@@ -9,6 +9,9 @@ from trajcompress.processes.late_patterns import late_re
 
 _POINT = "0123456789.) "  # before what is said
 _ASKS = ("?", "？")
+_LEADS_IN = (":", "：")
+_FENCE = "```"
+_FENCED = late_re(r"^[ \t]{0,8}```.*?(?:^[ \t]{0,8}```[ \t]{0,8}$|\Z)", re.DOTALL | re.MULTILINE)
 _HEADING = late_re(r"#{1,6} |\W*\Z")
 _BINDING = late_re(
     r"\d|\b(?:not|never|only|must|don'?t|without|except|prefer|at least|at most|under|over|before|after|instead"
@@ -23,20 +26,23 @@ def binding_sentences(text: str, limit: int, *, begin: bool = True) -> str:
     With ``begin`` the first sentence goes before all. A heading says nothing without what stands below it.
     """
     text = clip(text)
-    places = sentences(text)
+    places = _of_prose(text)
     said = [one_line(text[start:end]) for start, end in places]
     telling = [place for place in range(1, len(said)) if not _HEADING.match(said[place])]
+    telling = [place for place in telling if not said[place].endswith(_LEADS_IN)]
     first = [*range(len(said))[:1], *(telling[:1] if said and said[0].endswith(":") else ())]
     if not begin:
         first, telling = [], [*first, *telling]
     binding = {place for place in telling if _binds(said[place])}
-    ranked = sorted(telling, key=lambda place: (place not in binding, -place))
+    ranked = sorted(telling, key=lambda place: (place not in binding, min(place, len(said) - place)))
     chosen: set[int] = set()
     room = limit
     for place in dict.fromkeys((*first, *ranked)):
-        if len(said[place]) + 3 <= room:
-            chosen.add(place)
-            room -= len(said[place]) + 3
+        led = [place - 1] if place and place - 1 not in chosen and said[place - 1].endswith(_LEADS_IN) else []
+        cost = sum(len(said[each]) + 3 for each in (*led, place))
+        if cost <= room:
+            chosen.update((*led, place))
+            room -= cost
     if not chosen & {*first, *binding}:
         return ""  # what is left says thanks, or so
     runs: list[list[int]] = []
@@ -48,6 +54,14 @@ def binding_sentences(text: str, limit: int, *, begin: bool = True) -> str:
     pieces = [one_line(text[places[run[0]][0] : places[run[-1]][1]]) for run in runs]
     begins, ends = 0 in chosen, len(said) - 1 in chosen
     return f"{'' if begins else '… '}{' … '.join(pieces)}{'' if ends else ' …'}"
+
+
+def _of_prose(text: str) -> list[tuple[int, int]]:
+    """Return where the sentences of a text stand, but for those of fenced code, unless there are no others."""
+    fences = [fence.span() for fence in _FENCED.finditer(text)] if _FENCE in text else []
+    places = sentences(text)
+    prose = [each for each in places if not any(start <= each[0] < end for start, end in fences)]
+    return prose if fences and prose else places
 
 
 def _binds(sentence: str) -> bool:

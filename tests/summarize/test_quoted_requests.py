@@ -1,0 +1,56 @@
+"""Of a long request what the person wants is quoted, and not what they paste."""
+
+from __future__ import annotations
+
+from trajcompress.outcomes.text import sentences, shorten
+from trajcompress.summarize.extractive.quoting import binding_sentences
+
+PASTED = """Rewrite the tests. Assume that the use of the library is wrong. Save them when you are done.
+
+Context:
+The tests have been written:
+
+```javascript
+// No approval for the second token, and not for the first
+expect(await exchange.add(1, 2)).to.not.equal(10);
+let only = 5; // must be 5
+```
+"""
+
+
+def test_what_is_asked_goes_before_what_is_pasted():
+    quoted = binding_sentences(PASTED, 110)
+    assert quoted == "Rewrite the tests. Assume that the use of the library is wrong. Save them when you are done. …"
+    assert "javascript" not in binding_sentences(PASTED, 300)
+
+
+def test_a_request_of_code_alone_is_quoted_by_that():
+    assert "expect" in binding_sentences("```\nexpect(1).to.equal(2)\nexpect(2).to.equal(3)\n```", 60)
+
+
+def test_a_label_is_quoted_with_what_stands_below_it_or_not_at_all():
+    text = "Do it today. Two things are not to be touched:\n- the first of the rooms upstairs\n- the last of them all"
+    assert binding_sentences(text, 50) == "Do it today. … - the last of them all"
+    assert binding_sentences(text, 130).startswith("Do it today. Two things are not to be touched: - the first")
+
+
+def test_the_numbers_of_points_are_no_sentence():
+    text = "Merge these:\n5–8. The ones on where it is, and when.\n9. Keep this."
+    assert [text[start:end].strip() for start, end in sentences(text)][1:] == [
+        "5–8. The ones on where it is, and when.",
+        "9. Keep this.",
+    ]
+
+
+def test_what_is_denied_behind_a_cut_is_left_out_with_its_beginning():
+    said = "The right is reserved to the board and has not been handed on to anybody else."
+    for limit in range(12, len(said)):
+        short = shorten(said, limit)
+        assert len(short) <= limit
+        assert not short.endswith(("has…", "and…"))
+
+
+def test_no_mark_of_a_secret_is_cut():
+    call = "curl -s -u administrator:[REDACTED:password] http://localhost/x/y"
+    for limit in range(12, len(call)):
+        assert shorten(call, limit).count("[") == shorten(call, limit).count("]")
