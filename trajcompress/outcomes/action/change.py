@@ -25,6 +25,7 @@ BULK_KEYS = frozenset((*_OLD_KEYS, *_NEW_KEYS, *_WHOLE_KEYS, *_DIFF_KEYS, _LIST_
 """Arguments of an edit that are told as what it brings in."""
 
 _MOST_EDITS = 20
+_LEAST_SAME = 8  # the share of lines that stay, or more: else it is another file
 _ASIDE = late_re(r"\W*$|#(?!include|define|if|e(?:lse|nd))|//|/\*|\*[ /]|<!--|-- ")  # comments
 _USUAL = late_re(r"import|from|using|package|try:|def main|if __name__|pass\b")
 _APART = " … "
@@ -62,7 +63,7 @@ def written_anew(text: str, before: str) -> str:
     """Say what is new in a file that is written once more; nothing where little is as before."""
     lines = text.splitlines()
     new = _without(lines, before.splitlines())
-    return told_lines(new, GIST_CHARS) if 2 * new.count(None) > len(lines) else ""
+    return told_lines(new, GIST_CHARS) if _LEAST_SAME * new.count(None) > len(lines) else ""
 
 
 def _without(lines: _Lines, others: _Lines) -> _Lines:

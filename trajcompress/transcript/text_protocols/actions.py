@@ -114,6 +114,7 @@ _METHODS = ("GET ", "POST ", "PUT ", "PATCH ", "DELETE ", "HEAD ")
 _HTTP_BODY_CHARS = 4_000
 _INLINE = late_re(r"```[ \t]?([^`\n]{1,500}?)[ \t]?```[.)]?\Z")
 _THOUGHT, _CODE = "Thought:", "\nCode:"  # of smolagents
+_DISCUSSES = "DISCUSSION\n"  # of SWE-agent
 _ACTION_END = ("<end_code>", "<end_action>")
 _PRINTED = late_re(r"\Aprint\((.*)\)\s*\Z", re.DOTALL)
 
@@ -262,7 +263,8 @@ def _fenced(text: str) -> Acted | None:
     if fence.language in _TOOL_FENCES:
         calls = json_calls(fence.code) or (script_call("python", _PRINTED.sub(r"\1", fence.code)),)
         return Acted(calls, "named", fence.start)
-    thinks = text.startswith(_THOUGHT) and text[: fence.start].rstrip().endswith(_CODE)
+    before = text[: fence.start].rstrip()
+    thinks = before.startswith(_DISCUSSES) or (before.startswith(_THOUGHT) and before.endswith(_CODE))
     return Acted((script_call(fence.language, fence.code),), "named" if thinks else "shape", fence.start)
 
 

@@ -8,6 +8,7 @@ was said, and what follows is about something else; in one that shows commands, 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
@@ -29,6 +30,17 @@ _REPLY_CHARS = 20  # below that it may be a person's answer in a quiz
 _TAKEN_UP = 0.04  # of the words of a reply, on average
 _NARRATED = 0.2  # where it is no output
 _MOVE = late_re(r"(?!\W)[^A-Z.!?,;:\n]{2,80}")
+_VERBS = (  # of games that are told in words, and directions
+    "go|walk|run|move|take|get|pick|drop|put|insert|open|close|lock|unlock|look|examine|read|search|inventory|turn|switch"
+    "|push|pull|press|use|eat|drink|wear|remove|give|show|tell|ask|talk|say|attack|kill|hit|break|climb|enter|exit|leave"
+    "|wait|light|burn|tie|untie|dig|throw|wave|sit|stand|jump|swim|sleep|wake|listen|smell|touch|feel|taste|fill|pour"
+    "|cook|slice|activate|deactivate|focus|connect|mix|heat|cool|clean|north|south|east|west|up|down|northeast"
+    "|northwest|southeast|southwest|in|out|[nsewudxilz]|[ns][ew]"
+)
+_PLAYED = late_re(
+    rf"(?:(?:.{{0,2000}}\n)?(?:command: ?)?)[ \t>*`]{{0,4}}(?:{_VERBS})\b[^\n.!?]{{0,60}}\s{{0,4}}\Z",
+    re.IGNORECASE | re.DOTALL,
+)
 _ASKS = ("?", "？")
 _REPEATED = 0.2
 _FAR_MORE = 3
@@ -106,6 +118,17 @@ def _is_narrated(said: Sequence[str], replies: Sequence[str], taken: float) -> b
     moves = all(_MOVE.fullmatch(text.strip()) for text in said)
     moves = moves and sum(" " in text.strip() for text in said) > _HALF * len(said)  # no words that are asked for
     return moves and taken >= _NARRATED and not any(text.rstrip().endswith(_ASKS) for text in replies)
+
+
+def game_moves(turns: Sequence[Turn], answered: Sequence[int]) -> Mapping[int, Acted]:
+    """Return moves of which nearly all begin with verbs or directions of games that are told in words."""
+    read = {i: acted for i in answered if (acted := terse_action(turns[i].text))}
+    moves = {i: acted for i, acted in read.items() if not addresses(_said_before(turns[i].text, acted))}
+    played = sum(_PLAYED.match(turns[i].text[max(acted.start, 0) :]) is not None for i, acted in moves.items())
+    if played < max(_LEAST, _MOSTLY * len(answered)):
+        return {}
+    replies = [turns[i + 1].text for i in moves]
+    return moves if median(map(len, replies)) >= _REPLY_CHARS else {}
 
 
 def _in_code(turns: Sequence[Turn], answered: Sequence[int]) -> Mapping[int, Acted]:

@@ -12,7 +12,7 @@ from trajcompress.transcript.text_protocols.bare_commands import said_in_words, 
 from trajcompress.transcript.text_protocols.command_lines import is_command
 from trajcompress.transcript.text_protocols.delegated import is_person
 from trajcompress.transcript.text_protocols.feedback import is_feedback
-from trajcompress.transcript.text_protocols.moves import find_moves, says_again
+from trajcompress.transcript.text_protocols.moves import find_moves, game_moves, says_again
 from trajcompress.transcript.text_protocols.openings import begin_of, label_of, without_figures
 from trajcompress.transcript.text_protocols.printed import printed, shows_failure
 from trajcompress.transcript.text_protocols.prompts import has_form, sets_up, tells_of_answers
@@ -125,6 +125,10 @@ def _is_borne_out(row: TurnEvidence, acts: Sequence[int]) -> bool:
 def add_moves(row: TurnEvidence) -> bool:
     """Add to a row's actions the commands that have no form at all; whether there are any."""
     answered = row.answered
+    chatty = sum(map(row.is_chatty, (i + 1 for i in answered)))
+    if chatty <= _OFTEN * len(answered) and (moves := game_moves(row.turns, answered)):
+        row.acts.update({i: acted for i, acted in moves.items() if i not in row.acts})
+        return True
     labelled = _of_one_label(row)
     if sum(row.is_chatty(i + 1) for i in answered if i + 1 not in labelled) > _SELDOM * len(answered):
         return False
