@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from summed_up import ask, say, section
+
 from trajcompress.outcomes.text import sentences, shorten
+from trajcompress.summarize.extractive import extract
 from trajcompress.summarize.extractive.quoting import binding_sentences
 
 PASTED = """Rewrite the tests. Assume that the use of the library is wrong. Save them when you are done.
@@ -54,3 +57,12 @@ def test_no_mark_of_a_secret_is_cut():
     call = "curl -s -u administrator:[REDACTED:password] http://localhost/x/y"
     for limit in range(12, len(call)):
         assert shorten(call, limit).count("[") == shorten(call, limit).count("]")
+
+
+def test_of_code_that_is_pasted_alone_the_beginning_is_quoted():
+    code = "\n".join(f"const part{n} = make({n}, 'not before {n}');" for n in range(40))
+    turns = (say("user", code), say("assistant", "I have read it, and it is fine."))
+    told = section(extract(ask(turns, budget=400)), "Requests")
+    assert told.strip().startswith('- "const part0 = make(0,')
+    assert len(told) < 200
+    assert " … " not in told

@@ -11,6 +11,9 @@ _POINT = "0123456789.) "  # before what is said
 _ASKS = ("?", "？")
 _LEADS_IN = (":", "：")
 _FENCE = "```"
+_CODE_ENDS = (";", "{", "}", "(", "[", ",", "=>", "],", "),", "*/")
+_CODE_BEGINS = ("import ", "from ", "const ", "def ", "class ", "return ", "//", "# ", "/*", "* ", "<", "}", ")", "@")
+_LEAST_LINES, _MOSTLY = 8, 0.6
 _FENCED = late_re(r"^[ \t]{0,8}```.*?(?:^[ \t]{0,8}```[ \t]{0,8}$|\Z)", re.DOTALL | re.MULTILINE)
 _HEADING = late_re(r"#{1,6} |\W*\Z")
 _BINDING = late_re(
@@ -54,6 +57,13 @@ def binding_sentences(text: str, limit: int, *, begin: bool = True) -> str:
     pieces = [one_line(text[places[run[0]][0] : places[run[-1]][1]]) for run in runs]
     begins, ends = 0 in chosen, len(said) - 1 in chosen
     return f"{'' if begins else '… '}{' … '.join(pieces)}{'' if ends else ' …'}"
+
+
+def is_pasted(text: str) -> bool:
+    """Whether nearly all of a text is code, fenced or not."""
+    lines = [line.strip() for line in clip(text).splitlines() if line.strip()]
+    code = sum(line.endswith(_CODE_ENDS) or line.startswith(_CODE_BEGINS) for line in lines)
+    return len(lines) >= _LEAST_LINES and code >= _MOSTLY * len(lines)
 
 
 def _of_prose(text: str) -> list[tuple[int, int]]:

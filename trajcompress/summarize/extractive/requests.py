@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 from trajcompress.outcomes.text import clip, one_line, shorten
 from trajcompress.summarize.extractive.fit import ASKED, RECENT, Line, Section
-from trajcompress.summarize.extractive.quoting import binding_sentences
+from trajcompress.summarize.extractive.quoting import binding_sentences, is_pasted
 from trajcompress.transcript.observations import is_request, request_text
 from trajcompress.transcript.speakers import speaker_of
 from trajcompress.transcript.trajectory import Turn
@@ -14,6 +14,7 @@ from trajcompress.transcript.trajectory import Turn
 _LONG_REQUEST_CHARS = 1_200  # of the last one, which is in force
 _REQUEST_CHARS = 600
 _SHORT_REQUEST_CHARS = (200, _BRIEF_CHARS := 80)
+_PASTED_CHARS = 160  # of code alone
 _LEAST_NAG_CHARS = 24  # people say "yes" or "go on" again, too
 
 
@@ -60,6 +61,8 @@ def _nags(region: Sequence[Turn], index: int) -> bool:
 
 
 def _quoted(turn: Turn, limit: int) -> str:
-    """Quote what a person asks; where there is room for one sentence, that which asks or binds."""
+    """Quote what a person asks; where there is room for one sentence, that which asks or binds; of code the first."""
     said = request_text(turn)
+    if is_pasted(said):
+        return shorten(one_line(clip(said)), min(limit, _PASTED_CHARS))
     return binding_sentences(said, limit, begin=limit > _BRIEF_CHARS) or shorten(one_line(clip(said)), limit)
