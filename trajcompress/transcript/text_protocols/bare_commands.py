@@ -26,7 +26,7 @@ _TERSE_WORDS = 6
 _CALLED_WITH = late_re(
     r"([A-Za-z][\w.-]{2,60}) with (?:the )?(?:arguments? |parameters? |input )?(\{.{0,280}\})\.?\Z"
 )
-_BARE = late_re(r"\A(?:Command|Tool|Move): ?(?=\S)|(?<=\S) ?<END>\Z")
+_BARE = late_re(r"\A[ \t>*_-]{0,6}(?:Command|Tool|Move)\**:\**[ \t]?(?=\S)|(?<=\S) ?<END>\Z")
 _QUOTED_END = late_re(r"(?:\A|[.:] )`([^`\n]{2,200})`\Z")
 _BRACKETED = late_re(r"(\[[\w][^\[\]\n]{0,100}\])\Z")
 _VERNACULAR = late_re(r"(?:Proof|Qed|Defined|Admitted|Abort|Show|Undo)\.")  # of Coq

@@ -15,6 +15,7 @@ from trajcompress.transcript.text_protocols.delegated import delegated, named_al
 from trajcompress.transcript.text_protocols.feedback import ENDED, SUBMITTED, is_feedback, is_verdict
 from trajcompress.transcript.text_protocols.observation_parts import LONG
 from trajcompress.transcript.text_protocols.openings import form_of, label_of, opening_of
+from trajcompress.transcript.text_protocols.printed import begins_spoken
 from trajcompress.transcript.text_protocols.promised import is_relayed
 from trajcompress.transcript.text_protocols.prompts import has_it_played
 from trajcompress.transcript.text_protocols.replies import (
@@ -163,8 +164,8 @@ class Row(TurnEvidence):
         brief = not self.is_set_up or len(self.turns[index].text) < _BRIEF_CHARS  # a game tells much of "you"
         person = (said.chatty if alone and brief else said.person) and not said.pasted
         person = person and not (acted and quotes(self.turns[index].text, self.turns[index - 1].text))
-        if acted is not None and acted.sure == "named" and said.shaped and len(self.turns[index].text) > LONG // 2:
-            person = False  # a page may end with words of anybody
+        if acted is not None and acted.sure == "named" and len(text := self.turns[index].text) > LONG // 2:
+            person = person and not said.shaped and begins_spoken(text)  # a page may end with words of anybody
         if acted is None:
             return self.turns[index - 1].role == "assistant" and self._follows_nothing(index, person=person)
         if self.edits(index):

@@ -19,6 +19,7 @@ RESULT_SENTENCES = (
         r"(?:-{10,} ?\d{0,4} ?-{10,}\s{1,4})?(?:Next speaker: [^\n]{1,80}\s{1,6})?"
         r">>>>>>>> (?:USING AUTO REPLY|EXECUTING (?:CODE BLOCK|FUNCTION))"
     ),
+    r"exit ?code: -?\d{1,3} \((?:execution )?\w{2,12}\)",
     rf"{_SPEAKER}(?:\*{{5}} Response from calling (?:function|tool)|-{{60,}}\s{{0,4}}\Z)",
     # CrewAI, in the agent's own voice
     (
@@ -69,7 +70,6 @@ RESULT_BEGINS = (
     r"EXECUTION RESULT of \[",  # OpenHands
     r"Execution (?:output|result|log)s?\b[^\n]{0,60}:",  # R2E-Gym, smolagents
     r"\[?(?:Execution|Tool|Function|Command) (?:result|output|response)\b[^\n]{0,60}[:\]]",
-    r"exit ?code: -?\d{1,3} \((?:execution )?\w{2,12}\)",  # AutoGen
     r"TOOL (?:RESPONSE|RESULT|OUTPUT)\b",
     r"(?:Tool|Function|Command) [\w .-]{1,60} returned",  # AutoGPT
     r"Response from (?:the )?(?:tool|function|environment)",

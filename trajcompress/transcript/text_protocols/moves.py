@@ -35,12 +35,15 @@ _VERBS = (  # of games that are told in words, and directions
     "|push|pull|press|use|eat|drink|wear|remove|give|show|tell|ask|talk|say|attack|kill|hit|break|climb|enter|exit|leave"
     "|wait|light|burn|tie|untie|dig|throw|wave|sit|stand|jump|swim|sleep|wake|listen|smell|touch|feel|taste|fill|pour"
     "|cook|slice|activate|deactivate|focus|connect|mix|heat|cool|clean|north|south|east|west|up|down|northeast"
-    "|northwest|southeast|southwest|in|out|[nsewudxilz]|[ns][ew]"
+    "|northwest|southeast|southwest|left|right|forward|backward|in|out|[nsewudxilz]|[ns][ew]"
+    "|answer|knock|follow|shout|buy|sell|equip|cast|hide|cross|pray|greet|kiss|empty|play|ring|call"
 )
 _PLAYED = late_re(
-    rf"(?:(?:.{{0,2000}}\n)?(?:command: ?)?)[ \t>*`]{{0,4}}(?:{_VERBS})\b[^\n.!?]{{0,60}}\s{{0,4}}\Z",
+    rf"(?:(?:.{{0,2000}}\n)?(?:[ \t>*_-]{{0,6}}(?:command|action|move)\**: ?)?)[ \t>*`]{{0,4}}(?:{_VERBS})\b"
+    r"[^\n.!?]{0,60}\s{0,4}\Z",
     re.IGNORECASE | re.DOTALL,
 )
+_LABELS_MOVE = late_re(r"(?:\A|\n)[ \t>*_-]{0,6}(?:command|action|move)\**:\**[ \t]?\Z", re.IGNORECASE)
 _ASKS = ("?", "？")
 _REPEATED = 0.2
 _FAR_MORE = 3
@@ -123,7 +126,8 @@ def _is_narrated(said: Sequence[str], replies: Sequence[str], taken: float) -> b
 def game_moves(turns: Sequence[Turn], answered: Sequence[int]) -> Mapping[int, Acted]:
     """Return moves of which nearly all begin with verbs or directions of games that are told in words."""
     read = {i: acted for i in answered if (acted := terse_action(turns[i].text))}
-    moves = {i: acted for i, acted in read.items() if not addresses(_said_before(turns[i].text, acted))}
+    said = {i: _said_before(turns[i].text, acted) for i, acted in read.items()}
+    moves = {i: acted for i, acted in read.items() if _LABELS_MOVE.search(said[i]) or not addresses(said[i])}
     played = sum(_PLAYED.match(turns[i].text[max(acted.start, 0) :]) is not None for i, acted in moves.items())
     if played < max(_LEAST, _MOSTLY * len(answered)):
         return {}

@@ -121,6 +121,7 @@ _NAG_HINTS = (
     "did not",
 )  # one is in all of them
 _SHORT = 400
+_SPOKEN_CHARS = 160
 _MOST_LINES = 6
 _LEAST_SPACES = 4  # of a sentence
 _LINE_CHARS = 1_000
@@ -211,6 +212,11 @@ def shows_failure(text: str) -> bool:
     return _FAILURE.search(text[:_REQUEST_CHARS]) is not None
 
 
+def begins_spoken(text: str) -> bool:
+    """Whether a long text begins as a person does who speaks, and does not only end so."""
+    return SPOKEN.match(text.lstrip()) is not None or _SELF.search(text[:_SPOKEN_CHARS].lower()) is not None
+
+
 def is_mapping(text: str) -> bool:
     """Whether each line of a text, but the last that may be cut, is a key with its value, or an entry of a list."""
     lines = text.strip().split("\n")
@@ -246,7 +252,7 @@ def _reads_like_person(text: str, *, shaped: bool) -> bool:
         return False
     if shaped and (text.count("\n") >= _MOST_LINES or (_OBJECT.match(text) and text.endswith(("}", "]")))):
         return False
-    edges = f"{text[:160]}\n{text[-120:]}" if shaped or len(text) > _SHORT else text
+    edges = f"{text[:_SPOKEN_CHARS]}\n{text[-120:]}" if shaped or len(text) > _SHORT else text
     low = edges.lower()
     if (holds_any(low, _SELF_HINTS) and _SELF.search(low)) or (not shaped and SPOKEN.match(text)):
         return True

@@ -236,17 +236,18 @@ _ENVIRONMENT = (
     r"|admin|specialist|master|engineer|developer"
     r"|analyst|player))"
 )
+_OF_WHAT = "(?!(?:of|in|for|who|that|to|with|at|on) )"  # a player of a game is not the game
 _PLAYS = (  # each with what is a part of all that it finds
     (
         ("act as", "act like", "behave like", "pretend", "simulate", "emulate", "imitate", "the role of"),
         late_re(
             r"(?<!\w)(?:act (?:as|like)|behave like|pretend (?:to be|you(?:'re| are))|simulate|emulate|imitate"
-            rf"|play the role of) (?:being )?(?:an?|my|the) (?:[\w/-]+ ){{0,4}}?{_ENVIRONMENT}"
+            rf"|play the role of) (?:being )?(?:an?|my|the) (?:{_OF_WHAT}[\w/-]+ ){{0,4}}?{_ENVIRONMENT}"
         ),
     ),
     (
         ("you are", "you're"),
-        late_re(rf"(?<!\w)(?:you are|you're) (?:now )?(?:an?|the) (?:[\w/-]+ ){{0,2}}?{_ENVIRONMENT}"),
+        late_re(rf"(?<!\w)(?:you are|you're) (?:now )?(?:an?|the) (?:{_OF_WHAT}[\w/-]+ ){{0,2}}?{_ENVIRONMENT}"),
     ),
     (
         ("i will ", "i'll ", "i am going to", "i shall "),
