@@ -41,6 +41,11 @@ def test_options_by_letters_are_those_of_the_last_list():
     assert options_of("1. One thing alone.") == {}
 
 
+def test_a_number_that_is_asked_for_is_no_option():
+    reply = "1. Flight at nine, 88 euros\n2. Flight at ten, 73 euros\n\nHow many passengers are there?"
+    assert taken_of(options_of(reply), "2") == []
+
+
 def summary(reply, answer, budget=300):
     turns = [say("user", "Look at the log.")]
     turns += [

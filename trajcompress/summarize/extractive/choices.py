@@ -20,18 +20,24 @@ _LABELS = late_re(
 _NAMED = late_re(r"\b(?i:option|choice|number|plan) #?(\d{1,2}|[A-H])\b")
 _LABEL = late_re(r"\d{1,2}|[A-H]")
 _NTH = late_re(r"\b(first|second|third|fourth|fifth|last)(?: \w{1,20})? (?:option|one|choice|plan)\b", re.IGNORECASE)
+_ASKS_NUMBER = late_re(r"\b(?:how (?:many|much|long|old|far)|number of|quantity)\b[^\n?]{0,200}\?", re.IGNORECASE)
 _ORDINALS = ("first", "second", "third", "fourth", "fifth")
 _ANSWER_CHARS = 160
 
 
 def options_of(reply: str) -> Mapping[str, str]:
-    """Return the last options that a reply lists, by number or letter; nothing where it lists fewer than two."""
+    """Return the last options that a reply lists, by number or letter; nothing where it lists fewer than two.
+
+    Nor where it asks behind them for a number, which an answer may be as well.
+    """
     options: dict[str, str] = {}
-    for option in _OPTION.finditer(clip(reply)):
+    reply, end = clip(reply), 0
+    for option in _OPTION.finditer(reply):
         if option[1] in _FIRST:
             options = {}
         options[option[1]] = one_line(option[2]).strip("*_ ")
-    return options if len(options) >= _LEAST else {}
+        end = option.end()
+    return options if len(options) >= _LEAST and not _ASKS_NUMBER.search(reply, end) else {}
 
 
 def taken_of(options: Mapping[str, str], answer: str) -> list[str]:

@@ -28,8 +28,6 @@ _MOVES = 0.6  # of the turns that are answered
 _OUTPUT = 0.7  # of what answers moves
 _REPLY_CHARS = 20  # below that it may be a person's answer in a quiz
 _TAKEN_UP = 0.04  # of the words of a reply, on average
-_NARRATED = 0.2  # where it is no output
-_MOVE = late_re(r"(?!\W)[^A-Z.!?,;:\n]{2,80}")
 _VERBS = (  # of games that are told in words, and directions
     "go|walk|run|move|take|get|pick|drop|put|insert|open|close|lock|unlock|look|examine|read|search|inventory|turn|switch"
     "|push|pull|press|use|eat|drink|wear|remove|give|show|tell|ask|talk|say|attack|kill|hit|break|climb|enter|exit|leave"
@@ -44,7 +42,6 @@ _PLAYED = late_re(
     re.IGNORECASE | re.DOTALL,
 )
 _LABELS_MOVE = late_re(r"(?:\A|\n)[ \t>*_-]{0,6}(?:command|action|move)\**:\**[ \t]?\Z", re.IGNORECASE)
-_ASKS = ("?", "？")
 _REPEATED = 0.2
 _FAR_MORE = 3
 _MOSTLY = 0.75
@@ -102,25 +99,17 @@ def _answered_by_state(
         return {}
     if sum(turns[i].text.lstrip().startswith(("{", "<")) for i in moves) > (1 - _MOVES) * len(moves):
         return {}  # forms, in which a chat answers, too
-    replies, said = [turns[i + 1].text for i in moves], [turns[i].text for i in moves]
-    taken = mean(map(_taken_up, said, replies))
-    if sum(prints(i + 1) for i in moves) < _OUTPUT * len(moves) and not (
-        len(moves) == len(answered) and _is_narrated(said, replies, taken)
-    ):
+    if sum(prints(i + 1) for i in moves) < _OUTPUT * len(moves):
         return {}
+    replies = [turns[i + 1].text for i in moves]
     if median(map(len, replies)) < _REPLY_CHARS:
         return {}
+    said = [turns[i].text for i in moves]
+    taken = mean(map(_taken_up, said, replies))
     before = mean(map(_taken_up, said[1:], replies))
     told_again = mean(_told_again(first, then) for first, then in pairwise(replies))
     keeps = before > max(_REPEATED, _FAR_MORE * taken)  # what was said is told again, as in a diary
     return moves if not keeps and (taken >= _TAKEN_UP or told_again >= _TOLD_AGAIN) else {}
-
-
-def _is_narrated(said: Sequence[str], replies: Sequence[str], taken: float) -> bool:
-    """Whether replies tell in sentences what came of moves that are a few words in small letters, as games do."""
-    moves = all(_MOVE.fullmatch(text.strip()) for text in said)
-    moves = moves and sum(" " in text.strip() for text in said) > _HALF * len(said)  # no words that are asked for
-    return moves and taken >= _NARRATED and not any(text.rstrip().endswith(_ASKS) for text in replies)
 
 
 def game_moves(turns: Sequence[Turn], answered: Sequence[int]) -> Mapping[int, Acted]:

@@ -162,13 +162,9 @@ def printed(text: str) -> Printed:
     ends = ends or (_OUTPUT_BEGIN.match(begin) is not None and _ERROR_END.search(end) is not None)
     certain = not asks and (begun is not None or ends)
     unmistakable = certain and _UNMISTAKABLE.match(begin) is not None
-    worded = (
-        certain
-        and begun is not None
-        and not (ends or unmistakable)
-        and not begun[0].lstrip().startswith(("<", "`", "[", "-="))
-    )
-    doubtful = certain and not unmistakable and begun is not None and not ends and _may_ask(text.rstrip(), begun)
+    opened = begun if certain and not (ends or unmistakable) else None
+    worded = opened is not None and not opened[0].lstrip().startswith(_SIGNED)
+    doubtful = opened is not None and _may_ask(text.rstrip(), opened)
     certain = certain or (stop - start < _LINE_CHARS and is_cleared_line(text[start:stop]))
     named = certain or _NAMED_BEGIN.match(begin) is not None
     ended = bool(said) and _CERTAIN_END.search(front[-END_CHARS:]) is not None
