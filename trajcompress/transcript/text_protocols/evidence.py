@@ -15,7 +15,7 @@ from trajcompress.transcript.text_protocols.delegated import delegated, named_al
 from trajcompress.transcript.text_protocols.feedback import ENDED, SUBMITTED, is_feedback, is_verdict
 from trajcompress.transcript.text_protocols.observation_parts import LONG
 from trajcompress.transcript.text_protocols.openings import form_of, label_of, opening_of
-from trajcompress.transcript.text_protocols.printed import begins_spoken
+from trajcompress.transcript.text_protocols.printed import begins_spoken, is_named_person
 from trajcompress.transcript.text_protocols.promised import is_relayed
 from trajcompress.transcript.text_protocols.prompts import has_it_played
 from trajcompress.transcript.text_protocols.replies import (
@@ -123,7 +123,8 @@ class Row(TurnEvidence):
 
     def _may_continue(self, index: int) -> bool:
         """Whether a turn may be an observation by what it has in common with others."""
-        if self.turns[index - 1].role != "assistant" or opening_of(self.turns[index].text) in self._person:
+        text = self.turns[index].text
+        if self.turns[index - 1].role != "assistant" or opening_of(text) in self._person or is_named_person(text):
             return False
         return index - 1 not in self.acts or not (self.hands_over(index - 1) or self.edits(index))
 

@@ -104,7 +104,9 @@ _NARRATED = late_re(  # of a game: what you did, and nothing that is asked of yo
 _OBJECT = late_re(r"[\[{]\s{0,8}[\"'{\[]")
 _NOBODY_WRITES = ("<", "`", "[GAME", "[Player", "---", "-=")
 _SIGNED = ("<", "`", "[", "-=")
-_SPEAKS = late_re(rf"\s{{0,8}}(?:{SAYS}|(?:用户|使用者|ユーザー|사용자|Пользователь)[:：])")
+_SPEAKS = late_re(
+    rf"\s{{0,8}}(?:{SAYS}|(?:SYSTEM: {{1,4}})?Human feedback:|(?:用户|使用者|ユーザー|사용자|Пользователь)[:：])"
+)
 _QUESTION_CHARS = 100
 _NAG_CHARS = 200
 _NAG_HINTS = (
@@ -208,6 +210,11 @@ def shows_failure(text: str) -> bool:
     return _FAILURE.search(text[:_REQUEST_CHARS]) is not None
 
 
+def is_named_person(text: str) -> bool:
+    """Whether a text says of itself, as harnesses write, that a person speaks."""
+    return _SPEAKS.match(text) is not None
+
+
 def begins_spoken(text: str) -> bool:
     """Whether a long text begins as a person does who speaks, and does not only end so."""
     return SPOKEN.match(text.lstrip()) is not None or _SELF.search(text[:_SPOKEN_CHARS].lower()) is not None
@@ -242,7 +249,7 @@ def _may_ask(text: str, begun: re.Match[str]) -> bool:
 
 
 def _reads_like_person(text: str, *, shaped: bool) -> bool:
-    if _SPEAKS.match(text):
+    if is_named_person(text):
         return True
     if not text or len(text) > LONG:
         return False
