@@ -21,6 +21,10 @@ _COMMAND_CHARS = 2_100
 _RULE = "─ Executing parsed code: ─"
 _RULED = late_re(rf"{_RULE}{{4,200}}\s{{0,4}}\n(.{{1,20000}}?)\s{{0,400}}─{{20,400}}\s{{0,4}}\Z", re.DOTALL)
 """A log of smolagents on a console."""
+_NEXT_ACTION = late_re(  # of AutoGPT
+    r"NEXT ACTION: {1,4}COMMAND = ([\w.-]{1,60}) {1,4}ARGUMENTS = (\{[^\n]{0,4000}\})\Z"
+)
+_NEXT_CHARS = 4_200
 _SUGGESTED = late_re(  # by AutoGen, on a console
     r"\*{5} Suggested (?:function|tool) call(?: \([^)\n]{0,80}\))?: ([\w.-]{1,80}) \*{5}\n"
     r".{0,80}?Arguments:\s{1,4}(.{1,20000}?)\n[-*]{10}",
@@ -30,7 +34,7 @@ _SUGGESTED = late_re(  # by AutoGen, on a console
 
 def framed(text: str) -> Acted | None:
     """Read a turn that ends with a call in such a frame."""
-    reads = (_in_answer, _under_key, _between_rules, _suggested, _behind_mark, _under_comments)
+    reads = (_in_answer, _under_key, _between_rules, _suggested, _announced_next, _behind_mark, _under_comments)
     return next((acted for read in reads if (acted := read(text))), None)
 
 
@@ -60,6 +64,11 @@ def _suggested(text: str) -> Acted | None:
     found = list(_SUGGESTED.finditer(text)) if " Suggested " in text else []
     calls = tuple(new_call(each[1], json_or_text(each[2])) for each in found)
     return Acted(calls, "named", found[0].start()) if calls else None
+
+
+def _announced_next(text: str) -> Acted | None:
+    found = _NEXT_ACTION.search(text, max(len(text) - _NEXT_CHARS, 0)) if "NEXT ACTION:" in text else None
+    return Acted((new_call(found[1], json_or_text(found[2])),), "named", found.start()) if found else None
 
 
 def _behind_mark(text: str) -> Acted | None:

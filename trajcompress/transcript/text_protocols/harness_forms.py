@@ -38,7 +38,6 @@ RESULT_SENTENCES = (
         r"|The execution of the generated \w{1,20} code above has (?:succeeded|failed)"
     ),  # TaskWeaver
     r"Unknown command '[^'\n]{1,80}'\. Please refer to the 'COMMANDS' list",  # AutoGPT
-    r"(?:System|SYSTEM): {1,4}Command \w{1,40} returned: ",  # AutoGPT
     r"Webshop ?\nInstruction: |\[Back to Search\] ?\n",  # WebShop
     r"\[\[ ## observation_\d{1,3} ## \]\]",  # DSPy
     r"The script has been executed\. Here is the output:",  # MLAgentBench
