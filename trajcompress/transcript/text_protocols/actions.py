@@ -26,7 +26,13 @@ from trajcompress.transcript.text_protocols.elements import children, element
 from trajcompress.transcript.text_protocols.exported import exported, exported_at
 from trajcompress.transcript.text_protocols.fences import last_fence
 from trajcompress.transcript.text_protocols.framed_calls import framed
-from trajcompress.transcript.text_protocols.last_lines import browsed, invoked_last, marked_last, prompted
+from trajcompress.transcript.text_protocols.last_lines import (
+    browsed,
+    invoked_last,
+    labelled_last,
+    marked_last,
+    prompted,
+)
 from trajcompress.transcript.text_protocols.token_calls import tag_calls, token_calls
 from trajcompress.transcript.text_protocols.written_calls import (
     FINAL,
@@ -72,10 +78,6 @@ _LABELLED = late_re(
     r"|アクション|행동|액션|AKTION|Aktion|BEFEHL|KOMMANDO|ACCIÓN|Acción|COMANDO|AZIONE|Azione|AÇÃO|Ação|COMMANDE"
     r"|ДЕЙСТВИЕ|Действие|КОМАНДА|Команда|命令|指令|コマンド|명령)[ \t]?\**[ \t]?[:：][ \t*]{0,8}",
     re.MULTILINE,
-)
-_LAST_LABELLED = late_re(r"(?<=[.!?] )(?:Action|[Cc]ommand): ([^\n]{1,200})\Z")  # behind a sentence
-_RUN_TOGETHER = late_re(  # in logs that lost the ends of their lines
-    r"(?:\A|(?<=[.!?]))[ \t]?Action: ?([^\n:]{1,80}?) ?Action Input: ?([^\n]{1,4000})\Z"
 )
 _LABEL_HINTS = (
     *(
@@ -188,7 +190,7 @@ def _labelled(text: str) -> Acted | None:
         return None
     labels = list(_LABELLED.finditer(text))
     if not labels:
-        return _labelled_amid(text)
+        return None
     imagined = _NEXT_LABEL.search(text, labels[0].end())
     label = labels[-1]
     if imagined and imagined[0].lstrip(" \n\t*").lower().startswith(_IMAGINED) and not _ends_with(text, label):
@@ -206,14 +208,6 @@ def _labelled(text: str) -> Acted | None:
         line = body.partition("\n")[0].strip(" `")
         calls = (new_call(line if "```" in body else "", line),)
     return Acted(calls, "named", label.start())
-
-
-def _labelled_amid(text: str) -> Acted | None:
-    """Read an action that ends a turn, behind its label in the last line."""
-    if last := _RUN_TOGETHER.search(text):
-        return Acted((new_call(last[1], json_or_text(last[2])),), "named", last.start())
-    last = _LAST_LABELLED.search(text)
-    return Acted((new_call("", last[1]),), "named", last.start()) if last else None
 
 
 def _ends_with(text: str, label: re.Match[str]) -> bool:
@@ -340,6 +334,7 @@ _FORMS: tuple[Callable[[str], Acted | None], ...] = (
     element,
     marked_last,
     _labelled,
+    labelled_last,
     _as_json,
     _http,
     browsed,

@@ -5,7 +5,13 @@ from __future__ import annotations
 from trajcompress.processes.late_patterns import last_match, late_re
 from trajcompress.transcript.text_protocols.acted import Acted
 from trajcompress.transcript.text_protocols.command_lines import is_command
-from trajcompress.transcript.text_protocols.written_calls import json_calls, named_calls, new_call, script_call
+from trajcompress.transcript.text_protocols.written_calls import (
+    json_calls,
+    json_or_text,
+    named_calls,
+    new_call,
+    script_call,
+)
 
 _PROMPTED = late_re(r"> ?([a-z][^\n]{0,200})\Z")
 _DOLLAR = late_re(r"\$ (?=[\w./~])")
@@ -14,6 +20,10 @@ _INVOKED = late_re(r"\n(?!(?:list|dict|tuple|set|type|array)\[)[a-z]\w{2,30}\[(?
 _BROWSED = late_re(  # WebArena's actions
     r"(?:\A|\n|`{1,3})\s{0,4}((?:click|hover|type|press|scroll|tab_focus|goto|stop|select|note)"
     r"(?: ?\[[^\]\n]{0,2000}\]){1,3})(?: where \[[^\n]{0,400})?\s{0,2}`{0,3}\.?\Z"
+)
+_LAST_LABELLED = late_re(r"(?<=[.!?] )(?:Action|[Cc]ommand): ([^\n]{1,200})\Z")  # behind a sentence
+_RUN_TOGETHER = late_re(  # in logs that lost the ends of their lines
+    r"(?:\A|(?<=[.!?]))[ \t]?Action: ?([^\n:]{1,80}?) ?Action Input: ?([^\n]{1,4000})\Z"
 )
 _COMMAND, _COMMAND_END = "Command: ", "<END>"  # of Cybench
 _TAKEN = "[ACTION]"  # of Semantic Kernel's planner
@@ -41,6 +51,17 @@ def marked_last(text: str) -> Acted | None:
     start = _last_line(text, _TAKEN) if text.endswith("}") else -1
     calls = json_calls(text[start + len(_TAKEN) :].strip()) if start >= 0 else ()
     return Acted(calls, "named", start) if calls else None
+
+
+def labelled_last(text: str) -> Acted | None:
+    """Read an action behind its label in the last line of a turn, behind a sentence."""
+    line = text.rfind("\n") + 1
+    if ": " not in text[line:]:
+        return None
+    if last := _RUN_TOGETHER.search(text, line):
+        return Acted((new_call(last[1], json_or_text(last[2])),), "named", last.start())
+    last = _LAST_LABELLED.search(text, line)
+    return Acted((new_call("", last[1]),), "named", last.start()) if last else None
 
 
 def browsed(text: str) -> Acted | None:
