@@ -27,9 +27,10 @@ _NEXT_ACTION = late_re(  # of AutoGPT
 _NEXT_CHARS = 4_200
 _SUGGESTED = late_re(  # by AutoGen, on a console
     r"\*{5} Suggested (?:function|tool) call(?: \([^)\n]{0,80}\))?: ([\w.-]{1,80}) \*{5}\n"
-    r".{0,80}?Arguments:\s{1,4}(.{1,20000}?)\n[-*]{10}",
+    r".{0,80}?Arguments:\s{1,4}",
     re.DOTALL,
 )
+_RULES = f"\n{10 * '*'}", f"\n{10 * '-'}"
 
 
 def framed(text: str) -> Acted | None:
@@ -61,9 +62,14 @@ def _between_rules(text: str) -> Acted | None:
 
 
 def _suggested(text: str) -> Acted | None:
+    """Read the calls that AutoGen shows on a console, each up to the rule below its arguments."""
     found = list(_SUGGESTED.finditer(text)) if " Suggested " in text else []
-    calls = tuple(new_call(each[1], json_or_text(each[2])) for each in found)
-    return Acted(calls, "named", found[0].start()) if calls else None
+    ends = [[at for rule in _RULES if (at := text.find(rule, each.end())) >= 0] for each in found]
+    if not found or not all(ends):
+        return None
+    given = (text[each.end() : min(at)] for each, at in zip(found, ends, strict=True))
+    calls = tuple(new_call(each[1], json_or_text(held)) for each, held in zip(found, given, strict=True))
+    return Acted(calls, "named", found[0].start())
 
 
 def _announced_next(text: str) -> Acted | None:

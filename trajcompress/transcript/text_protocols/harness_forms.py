@@ -9,16 +9,13 @@ from __future__ import annotations
 
 from trajcompress.transcript.text_protocols.result_labels import OF_COMMAND, OF_TOOL
 
-_SPEAKER = (  # on a console of AutoGen
-    r"(?:-{10,} ?\d{0,4} ?-{10,}\s{1,4})?(?:Next speaker: [^\n]{1,80}\s{1,6})?"
-    r"(?:>>>>>>>> [A-Z]{3,12} [^\n]{1,120}\s{1,4}){0,4}[\w.-]{1,60} \(to [\w.-]{1,60}\):\s{1,4}"
+_TURN = r"(?:-{10,} ?\d{0,4} ?-{10,}\s{1,4})?(?:Next speaker: [^\n]{1,80}\s{1,6})?"  # on a console of AutoGen
+_SPEAKER = (
+    rf"{_TURN}(?:>>>>>>>> [A-Z]{{3,12}} [^\n]{{1,120}}\s{{1,4}}){{0,4}}[\w.-]{{1,60}} \(to [\w.-]{{1,60}}\):\s{{1,4}}"
 )
 RESULT_SENTENCES = (
-    # AutoGen
-    (
-        r"(?:-{10,} ?\d{0,4} ?-{10,}\s{1,4})?(?:Next speaker: [^\n]{1,80}\s{1,6})?"
-        r">>>>>>>> (?:USING AUTO REPLY|EXECUTING (?:CODE BLOCK|FUNCTION))"
-    ),
+    # AutoGen, as the two below
+    rf"{_TURN}>>>>>>>> (?:USING AUTO REPLY|EXECUTING (?:CODE BLOCK|FUNCTION))",
     r"exit ?code: -?\d{1,3} \((?:execution )?\w{2,12}\)",
     rf"{_SPEAKER}(?:\*{{5}} Response from calling (?:function|tool)|-{{60,}}\s{{0,4}}\Z)",
     # CrewAI, in the agent's own voice
@@ -221,7 +218,8 @@ BODY_CLOSES = (
 )
 """What stands behind the body of an observation, beside tags."""
 BODY_CLOSES_SIGNS = (
-    "\n--------------------------------------------------",
+    f"\n{20 * '*'}",
+    f"\n{50 * '-'}",
     "///PROCESS-DONE",
     "(Open file: ",
     "(Current directory: ",
