@@ -17,7 +17,7 @@ from trajcompress.facts import facts_kept, facts_needed
 from trajcompress.outcomes.steps import steps_of
 from trajcompress.summarize.base import SummaryRequest
 from trajcompress.summarize.extractive import extract
-from trajcompress.summarize.extractive.fit import fit
+from trajcompress.summarize.extractive.fit import BRIEF_CHARS, fit
 from trajcompress.summarize.extractive.record import write
 from trajcompress.transcript.summary_marks import SUMMARY_PREFIX
 from trajcompress.transcript.trajectory import ToolCall, Turn
@@ -52,8 +52,6 @@ OWN_WORDS = frozenset(
         "×",
     ]
 )
-BRIEF = 24
-"""So short requests, such as "yes", may come again."""
 
 
 def count(text: str) -> int:
@@ -98,7 +96,7 @@ def bare(text: str) -> str:
 def assert_says_what_is_so(region: tuple[Turn, ...], text: str) -> None:
     told = sections_of(text)
     lines = [line for said in told.values() for line in said if not LEFT_OUT.fullmatch(line)]
-    once = [line for line in lines if line not in told.get("Requests", ()) or len(line) > BRIEF]
+    once = [line for line in lines if line not in told.get("Requests", ()) or len(line) > BRIEF_CHARS]
     assert len(once) == len(set(once))
     assert all(any(map(str.isalnum, line)) for line in lines)
     said = bare("\n".join(turn.text for turn in region if turn.role == "user"))

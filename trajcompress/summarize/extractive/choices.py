@@ -55,5 +55,5 @@ def taken_of(options: Mapping[str, str], answer: str) -> list[str]:
         labels = _NAMED.findall(answer)
         if not labels and (nth := _NTH.search(answer)):
             place = -1 if (which := nth[1].lower()) == "last" else _ORDINALS.index(which)
-            labels = [*options][place : place + 1 or None]
+            labels = [*options][place:][:1]
     return [f"{label}. {options[label]}" for label in dict.fromkeys(labels) if label in options]

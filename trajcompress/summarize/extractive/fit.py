@@ -29,7 +29,6 @@ _ENOUGH = 0.9
 _MOST_NAMED = 3  # of the kinds of steps that are left out side by side
 _MOST_WORDS = 3  # of a tool that calls another on a file
 _MARGIN = 0.97
-_BRIEF_CHARS = 24  # of what a person says again
 COMMAND = "\0"
 """Stands between a tool and its command, in what a step is counted by: the names of some have spaces."""
 REQUEST = "\1"
@@ -51,6 +50,8 @@ class Section(Enum):
 
 _COUNTED_WHERE_LEFT_OUT = frozenset({Section.REQUESTS, Section.STEPS})
 """Else what was done for one request passes for what was done for the one before."""
+BRIEF_CHARS = 24
+"""So short is what a person answers, such as "yes", which says nothing without what was asked, and may come again."""
 ASKED, CHANGED, RECENT = 22.0, 20.0, 3.0
 """Scores, whether told now or before: what people ask goes last, then which files changed; and what is added to the
 score of a line for how late it stands in the region."""
@@ -222,7 +223,7 @@ def _written(record: Record, chosen: Mapping[int, int], needed: Sequence[str] = 
     for place in sorted(range(len(record.lines)), key=lambda place: record.lines[place].order, reverse=True):
         line = record.lines[place]
         text = record.clean(line.forms[chosen[place]]) if place in chosen else ""
-        is_new = text not in told or (line.section is Section.REQUESTS and len(text) <= _BRIEF_CHARS)
+        is_new = text not in told or (line.section is Section.REQUESTS and len(text) <= BRIEF_CHARS)
         if is_new and any(map(str.isalnum, text)):
             told.add(text)
             if line.section is Section.CHANGED:

@@ -24,16 +24,16 @@ _BINDING = late_re(
 
 
 def binding_sentences(text: str, limit: int, *, begin: bool = True) -> str:
-    """Quote whole sentences in their order: questions, limits and wishes, of the others the last; nothing if none.
+    """Quote whole sentences in their order: questions, limits and wishes, then others; nothing if none.
 
-    With ``begin`` the first sentence goes before all. A heading says nothing without what stands below it.
+    Of either those near an end go first, as what is pasted stands between or behind them; with ``begin`` the first of
+    all does. A heading, or a label, says nothing without what stands below it.
     """
     text = clip(text)
     places = _of_prose(text)
     said = [one_line(text[start:end]) for start, end in places]
-    telling = [place for place in range(1, len(said)) if not _HEADING.match(said[place])]
-    telling = [place for place in telling if not said[place].endswith(_LEADS_IN)]
-    first = [*range(len(said))[:1], *(telling[:1] if said and said[0].endswith(":") else ())]
+    telling = [at for at in range(1, len(said)) if not (_HEADING.match(said[at]) or said[at].endswith(_LEADS_IN))]
+    first = [*range(len(said))[:1], *(telling[:1] if said and said[0].endswith(_LEADS_IN) else ())]
     if not begin:
         first, telling = [], [*first, *telling]
     binding = {place for place in telling if _binds(said[place])}

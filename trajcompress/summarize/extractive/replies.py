@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from trajcompress.outcomes.compact import parse
 from trajcompress.outcomes.text import clip, one_line, sentences, shorten, whole_sentences
 from trajcompress.summarize.extractive.choices import options_of, taken_of
-from trajcompress.summarize.extractive.fit import ASKED, RECENT, Line, Section
+from trajcompress.summarize.extractive.fit import ASKED, BRIEF_CHARS, RECENT, Line, Section
 from trajcompress.summarize.extractive.scores import LAST, Told
 from trajcompress.transcript.observations import is_request, request_text
 from trajcompress.transcript.roles import addressee_of
@@ -18,7 +18,7 @@ from trajcompress.transcript.text_protocols.written_calls import FINAL
 from trajcompress.transcript.trajectory import Turn
 
 _REPLY_CHARS, _SHORT_REPLY_CHARS = 260, 120
-_BRIEF_CHARS, _FEW_WORDS, _FEW_CHARS, _STOPS = 24, 3, 2, ".,!"  # of a person
+_FEW_WORDS, _FEW_CHARS, _STOPS = 3, 2, ".,!"  # of a person
 _OPTION_CHARS = 160
 _REPLIED = 0.5
 _BETWEEN = " … "
@@ -96,7 +96,7 @@ def _answered(spoken: str, after: Turn) -> str:
 def _is_brief(answer: str) -> bool:
     """Whether an answer has a few words, and no id."""
     words = [word.strip(_STOPS) for word in answer.split()]
-    few = len(words) <= _FEW_WORDS and len(answer) <= _BRIEF_CHARS
+    few = len(words) <= _FEW_WORDS and len(answer) <= BRIEF_CHARS
     return few and all(word.isalpha() or len(word) <= _FEW_CHARS for word in words)
 
 
