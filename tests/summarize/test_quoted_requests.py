@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from summed_up import ask, say, section
 
 from trajcompress.outcomes.text import sentences, shorten
@@ -66,6 +67,16 @@ def test_of_code_that_is_pasted_alone_the_beginning_is_quoted():
     assert told.strip().startswith('- "const part0 = make(0,')
     assert len(told) < 200
     assert " … " not in told
+
+
+@pytest.mark.parametrize("before", ["", "This is what I have now."])
+def test_what_is_said_beside_pasted_code_without_fences_is_quoted(before):
+    code = "\n".join(f"const part{n} = make({n}, 'not before {n}');" for n in range(400))
+    turns = (say("user", f"{before}\n{code}\nWhy is it slow?"), say("assistant", "I have read it, and it is fine."))
+    told = section(extract(ask(turns, budget=400)), "Requests").strip()
+    assert told.startswith(f'- "{before} const part0'.replace('" ', '"'))
+    assert told.endswith('… Why is it slow?"')
+    assert len(told) < 200
 
 
 def test_of_a_request_with_much_fenced_code_the_words_beside_it_are_quoted():

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
-from trajcompress.outcomes.text import clip, one_line, sentences
+from trajcompress.outcomes.text import LEAST_CHARS, clip, one_line, sentences, shorten
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.text_protocols.fences import fenced_spans, without_fenced
 
@@ -13,6 +14,7 @@ _ASKS = ("?", "？")
 _LEADS_IN = (":", "：")
 _CODE_ENDS = (";", "{", "}", "(", "[", ",", "=>", "],", "),", "*/")
 _CODE_BEGINS = ("import ", "from ", "const ", "def ", "class ", "return ", "//", "# ", "/*", "* ", "<", "}", ")", "@")
+_CODE_SIGNS = late_re(r"[={}<>|\\]|\w\(|\(\)|\[\w*\]")
 _LEAST_LINES, _MOSTLY = 8, 0.6
 _MOST_OF_FIRST = 0.6
 _HEADING = late_re(r"#{1,6} |\W*\Z")
@@ -72,11 +74,37 @@ def binding_sentences(text: str, limit: int, *, begin: bool = True) -> str:
 
 def is_pasted(text: str) -> bool:
     """Whether nearly all of a text is code: what stands beside fences, or all of it where nothing does."""
+    lines = _unfenced_lines(text)
+    return len(lines) >= _LEAST_LINES and sum(map(_is_code, lines)) >= _MOSTLY * len(lines)
+
+
+def quoted_paste(text: str, limit: int) -> str:
+    """Quote a text that is nearly all code: what is said before and behind it, and of the code how it begins."""
+    lines = _unfenced_lines(text)
+    before = list(itertools.takewhile(_is_prose, lines))
+    behind = [*itertools.takewhile(_is_prose, reversed(lines[len(before) :]))][::-1]
+    code = lines[len(before) : len(lines) - len(behind)]
+    said = one_line(" ".join(before)), one_line(" ".join(behind))
+    room = limit - sum(len(each) + 3 for each in said if each)
+    if not any(said) or room < LEAST_CHARS:
+        return shorten(" … ".join(filter(None, said)) or one_line(" ".join(code)), limit)
+    return " ".join(filter(None, (said[0], shorten(one_line(" ".join(code)), room), said[1])))
+
+
+def _unfenced_lines(text: str) -> list[str]:
     text = clip(text)
     beside = without_fenced(text)
-    lines = [line.strip() for line in (beside if beside.strip() else text).splitlines() if line.strip()]
-    code = sum(line.endswith(_CODE_ENDS) or line.startswith(_CODE_BEGINS) for line in lines)
-    return len(lines) >= _LEAST_LINES and code >= _MOSTLY * len(lines)
+    lines = (beside if beside.strip() else text).splitlines()
+    return [line.rstrip() for line in lines if line.strip()]
+
+
+def _is_code(line: str) -> bool:
+    line = line.strip()
+    return line.endswith(_CODE_ENDS) or line.startswith(_CODE_BEGINS)
+
+
+def _is_prose(line: str) -> bool:
+    return line[:1].isalpha() and " " in line and not (_is_code(line) or _CODE_SIGNS.search(line))
 
 
 def _of_prose(text: str) -> list[tuple[int, int]]:

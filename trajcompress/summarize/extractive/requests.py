@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 from trajcompress.outcomes.text import clip, one_line, shorten
 from trajcompress.summarize.extractive.fit import ASKED, RECENT, Line, Section
-from trajcompress.summarize.extractive.quoting import binding_sentences, is_pasted
+from trajcompress.summarize.extractive.quoting import binding_sentences, is_pasted, quoted_paste
 from trajcompress.transcript.observations import is_request, request_text
 from trajcompress.transcript.speakers import speaker_of
 from trajcompress.transcript.trajectory import Turn
@@ -64,5 +64,5 @@ def _quoted(turn: Turn, limit: int) -> str:
     """Quote what a person asks; where there is room for one sentence, that which asks or binds; of code the first."""
     said = request_text(turn)
     if is_pasted(said):
-        return shorten(one_line(clip(said)), min(limit, _PASTED_CHARS))
+        return quoted_paste(said, min(limit, _PASTED_CHARS))
     return binding_sentences(said, limit, begin=limit > _BRIEF_CHARS) or shorten(one_line(clip(said)), limit)
