@@ -12,13 +12,14 @@ _LEAST_CHARS = 200
 _MOST = 8
 """As many are taken off either end, so that no text is searched more often."""
 
-_CONSTANTS = late_re(  # of Claude Code, of Inspect's agents, and of AutoGen's terminal in a group
+_CONSTANTS = late_re(  # of Claude Code, AutoGen's terminal in a group, Inspect's agents, and AutoCodeRover
     r"\s{0,8}(?:\[Request interrupted by user(?: for tool use)?\]"
     r"|There is no code from the last \d{1,3} messages? for me to execute\. Group chat manager [^\n]{0,240}"
     r"|Your submission was incorrect\. Please proceed and attempt to find the correct answer\."
     r"|Please proceed to the next step using your best judgement\."
     r"(?:\s{1,4}If you believe you\s{1,4}have completed the task, please call the `?\w{1,40}(?:\(\))?`? tool"
-    r"[^\n]{0,80})?)\s{0,8}"
+    r"[^\n]{0,80})?"
+    r"|Let's analyze collected context first\.?|Based on your analysis, answer below questions: [^\n]{0,240})\s{0,8}"
 )
 _CONSTANT_CHARS = 300
 _ASKED = late_re(  # by AutoGen's console, for what a person is to type, and does

@@ -43,6 +43,12 @@ RESULT_SENTENCES = (
     r"The script ran(?:, then exited with (?:an error|Unix exit code)| but produced no output to console)",  # AutoGen
     r"No code blocks found in the thread\.",  # AutoGen
     r"Your proposed edit has introduced new syntax error",  # SWE-agent
+    r"Result of search_\w{1,40}\([^\n]{0,300}\):[ \t]{0,4}\n",  # AutoCodeRover
+    # aider
+    (
+        r"# Fix any errors below, if possible\.|The LLM did not conform to the edit format\."
+        r"|# \d{1,3} SEARCH/REPLACE blocks? failed to match!"
+    ),
     r"In front of you in this room, you can see ",  # BabyAI
     # Magentic-One's surfer
     (
@@ -73,6 +79,7 @@ RESULT_BEGINS = (
     r"(?:Tool|Function|Command) [\w .-]{1,60} returned",  # AutoGPT
     r"Response from (?:the )?(?:tool|function|environment)",
     r"(?:Response|RESPONSE) from (?:the )?(?:component|worker|sub-?agent|service|server|expert)\b[^\n:]{0,80}:",
+    r"Code executed:\s{1,4}```",  # recursive language models
     r"The output of the OS",  # AgentBench
     r"The result of executing that",
     r"\[[\w-]{2,40}(?: for [^\]\n]{0,300})?\] Result:",  # Cline, Roo Code

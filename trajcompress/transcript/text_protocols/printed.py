@@ -128,6 +128,8 @@ _MOST_LINES = 6
 _LEAST_SPACES = 4  # of a sentence
 _LINE_CHARS = 1_000
 _LEAST_ENTRIES = 2
+_LONG_ADDRESS = late_re(r"(://[^\s)\]]{60})[^\s)\]]++")
+_WITH_ADDRESSES_CHARS = 4_000
 
 
 class Printed(NamedTuple):
@@ -157,7 +159,7 @@ def printed(text: str) -> Printed:
     """Say what a user turn looks like."""
     start, stop, said = in_observation(text)
     front = text.rstrip()[: -len(said)].rstrip() if said else text
-    begin, end = text[:BEGIN_CHARS], text[-END_CHARS:]
+    begin, end = _begin(text), text[-END_CHARS:]
     asks = len(front) < _QUESTION_CHARS and front.rstrip().endswith("?")  # quotes a form to ask about it
     asks = asks and not NAGS.search(front)
     begun, ends = _CERTAIN_BEGIN.match(begin), _CERTAIN_END.search(end) is not None
@@ -177,6 +179,12 @@ def printed(text: str) -> Printed:
     chatty = person or (not shaped and len(text) <= LONG and _CHATTY.search(spoken.lower()) is not None)
     pasted = bool(said) and shaped and not _reads_like_person(front.strip(), shaped=True)
     return Printed(begin, certain, named, shaped, person, chatty, pasted, doubtful, worded, unmistakable, said)
+
+
+def _begin(text: str) -> str:
+    """Return the beginning of a text; of a long address in it no more than tells what it is."""
+    begin = text[:BEGIN_CHARS]
+    return _LONG_ADDRESS.sub(r"\1…", text[:_WITH_ADDRESSES_CHARS])[:BEGIN_CHARS] if "://" in begin else begin
 
 
 def _without_nag(text: str) -> str:
