@@ -9,6 +9,7 @@ from observing import recorded
 from summed_up import section
 
 from trajcompress.transcript.text_protocols.actions import find_actions
+from trajcompress.transcript.text_protocols.elements import answered_elements
 
 STATE = "\n<environment_details>\n# Open tabs\nsrc/a.py\n</environment_details>"
 NOTICE = "<notice>\n<i>You do not need to re-read the file, as you have seen all changes</i>\n</notice>\n"
@@ -132,5 +133,58 @@ def test_blocks_to_search_and_replace_are_edits_whatever_is_said_behind_them():
     steps = section(record, "Steps").splitlines()
     assert len(steps) == 1
     assert "«a = 2»" in steps[0]
-    assert steps[0].endswith("→ > Applied edit to …/x.py")
+    assert steps[0].endswith("→ Applied edit to …/x.py")
     assert "- app/x.py" in section(record, "Files changed").splitlines()
+
+
+def test_what_aider_committed_is_told_and_which_of_several_files_it_edited():
+    edits = "\n\n".join(
+        f"{name}\n```\n<<<<<<< SEARCH\na = 1\n=======\na = 2\n>>>>>>> REPLACE\n```" for name in ("x.py", "y.py", "z")
+    )
+    said = [
+        "> Tokens: 3.1k sent, 87 received. Cost: $0.01 message, $0.02 session.  ",
+        "> y.py  ",
+        "> Create new file? (Y)es/(N)o [Yes]: y  ",
+        "> Committing x.py before applying edits.  ",
+        "> Commit 0a1b2c3 chore: what was there  ",
+        "> Applied edit to x.py  ",
+        "> Applied edit to y.py  ",
+        "> Commit 4d5e6f7 fix: begin to count at two  ",
+        "> You can use /undo to undo and discard each aider commit.",
+    ]
+    record = recorded("Mend it.", f"I mend all three.\n\n{edits}", "\n".join(said), "Good.")
+    step = section(record, "Steps")
+    assert "→ Commit 4d5e6f7 fix: begin to count at two" in step
+    assert not any(left in step for left in ("0a1b2c3", "Tokens", "(Y)es", "/undo"))
+    assert section(record, "Files changed").splitlines() == ["- x.py", "- y.py"]
+
+
+def test_several_edits_of_one_file_are_counted():
+    block = "<<<<<<< SEARCH\na = {0}\n=======\na = {0}{0}\n>>>>>>> REPLACE"
+    edits = "\n\n".join(f"x.py\n```\n{block.format(n)}\n```" for n in (1, 2, 3))
+    record = recorded("Mend it.", f"I mend it.\n\n{edits}", "> Applied edit to x.py", "Good.")
+    assert "- edit x.py (3 times) → Applied edit to x.py" in section(record, "Steps")
+
+
+NOT_EXECUTED = (
+    "\nTool [read_file] was not executed because a tool has already been used in this message. Only one tool may be "
+    "used per message. You must assess the first tool's result before proceeding to use the next tool."
+)
+
+
+def test_of_several_calls_in_one_turn_those_ran_that_the_result_names():
+    asked = "<read_file>\n<path>pkg/package.json</path>\n</read_file>"
+    said = f"I write it.\n\n{writes('compose.yaml', 'services:')}\n\nNow the rest.\n\n{writes('b.yaml')}\n\n{asked}"
+    done = "[write_to_file for 'compose.yaml'] Result:\nThe content was successfully saved to compose.yaml."
+    record = recorded("Set it up.", said, f"{done}{NOT_EXECUTED}{STATE}", "Good.")
+    assert "- write_to_file compose.yaml «services:» → The content was" in section(record, "Steps")
+    assert "package.json" not in record
+    assert section(record, "Files changed") == "- compose.yaml"
+    both = f"{done}\n\n[write_to_file for 'b.yaml'] Result:\nThe content was successfully saved to b.yaml.{STATE}"
+    assert section(recorded("Set it up.", said, both, "Good."), "Files changed") == "- compose.yaml\n- b.yaml"
+
+
+@pytest.mark.parametrize("unit", ["<read_file>\n", "<read_file>\n<path>a</path>\n</read_file>\n", "<read_file><a>"])
+def test_hostile_elements_and_headers_take_linear_time(unit):
+    text = f"{unit * 100_000}</read_file>"
+    assert not answered_elements(text, "[read_file for 'x'] Result:\n" * 100_000)

@@ -6,6 +6,7 @@ import json
 import re
 from typing import Any
 
+from trajcompress.outcomes.aider import told_by_aider
 from trajcompress.outcomes.cli_reports import told_by_cli, without_size
 from trajcompress.outcomes.compact import parse
 from trajcompress.outcomes.editor import told_by_editor, without_notices
@@ -103,7 +104,8 @@ def _unwrapped(text: str) -> str:
         text = _of_step(parse(text.strip())) or text
     text = without_notices(text)
     start, end, _ = in_observation(text, 0)  # whoever takes a result has left out what a person says beside it
-    if told := told_by_editor(text[start:end]) or lines_read(text[start:end]):
+    held = text[start:end]
+    if told := told_by_editor(held) or lines_read(held) or told_by_aider(held):
         return told
     if shown := _SHOWN.match(text, start):
         start = min(shown.end(), end)

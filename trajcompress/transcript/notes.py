@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from trajcompress.processes.late_patterns import late_re
 
-_TAGS = "environment_details", "system-reminder"
-"""Cline has one behind each turn; Claude Code has several before a request, and behind a result."""
+_TAGS = "environment_details", "system-reminder", "think"
+"""Cline has one behind each turn, Claude Code several before a request and behind a result; simulated users think."""
 
 _OF_STATE = "environment_details"
 _LEAST_CHARS = 200
 _MOST = 8
 """As many are taken off either end, so that no text is searched more often."""
 
-_CONSTANTS = late_re(  # of Claude Code, AutoGen's terminal in a group, Inspect's agents, and AutoCodeRover
+_CONSTANTS = late_re(  # of Claude Code, AutoGen's terminal, Inspect's agents, simulated users, AutoCodeRover
     r"\s{0,8}(?:\[Request interrupted by user(?: for tool use)?\]"
     r"|There is no code from the last \d{1,3} messages? for me to execute\. Group chat manager [^\n]{0,240}"
     r"|Your submission was incorrect\. Please proceed and attempt to find the correct answer\."
     r"|Please proceed to the next step using your best judgement\."
     r"(?:\s{1,4}If you believe you\s{1,4}have completed the task, please call the `?\w{1,40}(?:\(\))?`? tool"
     r"[^\n]{0,80})?"
+    r"|###(?:STOP|TRANSFER|OUT-OF-SCOPE)###"
     r"|Let's analyze collected context first\.?|Based on your analysis, answer below questions: [^\n]{0,240})\s{0,8}"
 )
 _CONSTANT_CHARS = 300
@@ -62,7 +63,7 @@ def without_notes(text: str) -> str:
             said = said[end + len(tag) + 3 :].lstrip()
         if said.endswith(f"</{tag}>") and (begin := said.rfind(f"<{tag}>")) >= 0:
             said = said[:begin].rstrip()
-    return said
+    return "" if is_constant(said) else said
 
 
 def notes_at(text: str) -> int:

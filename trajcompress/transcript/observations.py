@@ -24,6 +24,7 @@ from trajcompress.transcript.summary_marks import without_summary
 from trajcompress.transcript.text_protocols.acted import Acted
 from trajcompress.transcript.text_protocols.actions import find_actions, shown_code
 from trajcompress.transcript.text_protocols.asides import asides
+from trajcompress.transcript.text_protocols.elements import answered_elements
 from trajcompress.transcript.text_protocols.evidence import Row
 from trajcompress.transcript.text_protocols.feedback import refuses_reply
 from trajcompress.transcript.text_protocols.heard import Heard, heard, without_heard
@@ -184,9 +185,11 @@ def _marked(turns: tuple[Turn, ...], found: Mapping[int, Acted | None]) -> tuple
 
 def _ran(turn: Turn, acted: Acted | None, answer: Turn) -> tuple[ToolCall, ...]:
     """Return what a turn ran by what answers it: where no action was read in it, none was, whatever code it shows."""
+    text = without_summary(answer.text)
+    if named := answered_elements(turn.text, text):
+        return named
     if (acted := acted or shown_code(turn.text)) is None:
         return ()
-    text = without_summary(answer.text)
     refused = refuses_reply(text[in_observation(text, 0).start :])
     return (new_call(REFUSED_REPLY, ""),) if refused else acted.calls
 

@@ -99,7 +99,7 @@ class Action(Struct, frozen=True):
     is the tool with which the name begins where that calls others. ``saved`` are files that hold what runs, and are
     written before it does, whether or not it fails; ``moves`` those that get another name, each before that.
     ``typed`` is all that a shell is given, as a terminal shows it again. ``said_when_done``: what it prints once its
-    changes are made, where it may end before.
+    changes are made, where it may end before; ``said_each``: it says of each file that it changed it.
     """
 
     name: str
@@ -117,6 +117,7 @@ class Action(Struct, frozen=True):
     moves: tuple[tuple[str, str], ...] = ()
     typed: str = ""
     said_when_done: tuple[str, ...] = ()
+    said_each: bool = False
 
 
 def describe(name: str, data: Any, usual: Usual = NOTHING_USUAL, apart: Collection[str] = frozenset()) -> Action:
@@ -183,11 +184,13 @@ def together(actions: Sequence[Action], number: int) -> Action:
             break
         told.append(target)
     more = number - len(told)
-    target = "; ".join(told) + (f" (and {more} more)" if more else "")
+    others = f" ({number} times)" if len(told) == len(set(targets)) == 1 else f" (and {more} more)"
+    target = "; ".join(told) + (others if more else "")
     files = tuple(dict.fromkeys(file for each in actions for file in each.files))
     kinds: tuple[Kind, ...] = ("change", "run", "read", "idle")
     kind = min((each.kind for each in actions), key=kinds.index)
-    return Action(first.name if alike else "", target, kind, files)
+    changes = tuple(dict.fromkeys(path for each in actions for path in each.changes))
+    return Action(first.name if alike else "", target, kind, files, changes=changes, said_each=True)
 
 
 def _arguments(data: dict[str, Any], usual: Usual, apart: Collection[str], *, alone: bool) -> tuple[str, str]:

@@ -18,7 +18,6 @@ _NOISE = late_re(  # rules, tags alone, keys, progress of a download, the head o
     r"|(?:real|user|sys)\s{1,4}\d{1,4}m[\d.]{1,8}s$|;[;< ]|(?:Name: [^\n]{0,60}, )?dtype: \w{1,20}$|(?:URL|Link): https?://\S{1,300}$"
     r"|\s{0,8}\(use \"git |([-=~*#])\1{3,40} ?[^\W\d][^\n\d]{0,60}?\1{4,100}\s{0,8}$"
     r"|\s{0,8}(?:©|\(c\) \d{4}|copyright (?:©|\d))|\s{0,8}\d{1,9}K [. ]{8}"
-    r"|> (?:Tokens: [\d.,k]{1,9} sent|You can use /undo to undo)"  # aider
     r"|>>>>>>>> (?:USING AUTO REPLY|EXECUTING (?:CODE|FUNCTION))"  # AutoGen, as the next
     r"|[\w.-]{1,60} \(to [\w.-]{1,60}\):$"
     r"|(?:[^\w\n\[]{0,8}\[[^\]\n]{0,40}\]\([^()\n]{0,300}\)[^\w\n\[]{0,8}){3,40}$",

@@ -9,7 +9,7 @@ from trajcompress.processes.late_patterns import late_re
 
 _DONE = late_re(
     r"^(?:The file \S{1,300} has been|File (?:created|updated|written|saved|edited)|Text replaced"
-    r"|> Applied edit to (?=\S)"  # aider
+    r"|Applied edit to (?=\S)|Commit [0-9a-f]{7,12} (?=\S)"  # aider
     r"|\[[\w./-]{1,80} (?:\(root-commit\) )?[0-9a-f]{6,12}\] |[^\n]{0,60}[Ss]uccessfully|Done\b)"
     r"(?:[^\n.]|\.(?=\S)){0,160}",
     re.MULTILINE,
@@ -46,6 +46,11 @@ def done_in(body: str) -> re.Match[str] | None:
     for later in _DONE.finditer(body) if done is None else ():
         done = later
     return done
+
+
+def done_to(path: str, body: str) -> bool:
+    """Whether a tool says of a file that a change was made to it."""
+    return any(path in said[0] for said in _DONE.finditer(body))
 
 
 def is_refused(body: str) -> bool:

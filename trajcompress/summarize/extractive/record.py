@@ -28,6 +28,7 @@ from trajcompress.outcomes.printed.chained import runs_programs
 from trajcompress.outcomes.printed.screen import is_screen
 from trajcompress.outcomes.records.told_values import closed
 from trajcompress.outcomes.repeated import Repeated
+from trajcompress.outcomes.reports.edits import done_to
 from trajcompress.outcomes.steps import LABEL_CHARS, Step, file_name, label_of, steps_of, without_folders, written
 from trajcompress.outcomes.text import shorten
 from trajcompress.processes.late_patterns import late_re
@@ -82,7 +83,8 @@ def _told(steps: Sequence[Step], later: LaterReader, facts: Sequence[str], taken
     found: list[Told] = []
     repeated = Repeated((_ran(step), step.result) for step in steps if step.result)
     # Which are named anyway.
-    changed = {path for step in steps if step.action for path in (*step.action.changes, *step.action.saved)}
+    made = [step.action for step in steps if step.action and not step.action.said_each]
+    changed = {path for action in made for path in (*action.changes, *action.saved)}
     facts = [fact for fact in facts if fact not in changed]
     teller = _last_tellers(steps, facts)
     results = Counter(step.answered for step in steps)  # of each turn
@@ -202,7 +204,8 @@ def _changed_files(
     if action.edits_open_file and not action.changes:
         shown = outcome.file or opened
         return (shown,) if shown else ()
-    return (*action.saved, *map(partial(_as_shown, outcome.file or ""), action.changes))
+    made = [path for path in action.changes if not action.said_each or done_to(path, reading.printed)]
+    return (*action.saved, *map(partial(_as_shown, outcome.file or ""), made))
 
 
 def _as_shown(shown: str, path: str) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections.abc import Container, Mapping
 from typing import Any
 
 from trajcompress.processes.late_patterns import last_match, late_re
 from trajcompress.transcript.text_protocols.acted import Acted
 from trajcompress.transcript.text_protocols.written_calls import new_call
+from trajcompress.transcript.trajectory import ToolCall
 
 _NAME = r"[a-z][a-z0-9]{0,30}(?:_[a-z0-9]{1,30}){1,6}"
 _ELEMENT_END = late_re(rf"</({_NAME})>\Z")
@@ -16,6 +19,10 @@ _MOST_CHILDREN = 40
 _FILE = late_re(r"\s{0,40}<file>(.*?)</file>\s{0,40}", re.DOTALL)
 _INTERRUPTED, _INTERRUPTED_CHARS = "\n[Response interrupted by a tool use result", 200
 _CUT_ELEMENT = late_re(rf"^<({_NAME})>\n(?=<\w)", re.MULTILINE)
+_ELEMENT_BEGIN = late_re(rf"^<({_NAME})>", re.MULTILINE)
+_ANSWERED = late_re(
+    rf"^\[(?P<tool>{_NAME})(?: for '(?P<target>[^'\n]{{1,300}})[^\]\n]{{0,300}})?\] Result:", re.MULTILINE
+)
 _CUT_CHILD = late_re(r"<([a-z][\w-]{0,40})>")
 
 
@@ -29,6 +36,37 @@ def element(text: str) -> Acted | None:
         return None
     given = children(text[start + len(ended[1]) + 2 : len(text) - len(ended[0])])
     return Acted((new_call(ended[1], _with_files(given)),), "named", start) if given is not None else None
+
+
+def answered_elements(text: str, answer: str) -> tuple[ToolCall, ...]:
+    """Read the elements of a turn that its answer names, as ``[write_to_file for 'a.txt'] Result:``.
+
+    Of several calls in one turn some harnesses run the first, and say so.
+    """
+    headers = [
+        (named["tool"], named["target"]) for named in itertools.islice(_ANSWERED.finditer(answer), _MOST_CHILDREN)
+    ]
+    written = _elements_of(text, {tool for tool, _ in headers}) if headers else []
+    ran: set[int] = set()
+    for tool, target in headers:
+        about = (n for n, (name, given) in enumerate(written) if name == tool and _is_about(given, target))
+        ran.update([n for n in about if n not in ran][:1])
+    return tuple(new_call(name, _with_files(given)) for n, (name, given) in enumerate(written) if n in ran)
+
+
+def _elements_of(text: str, names: Container[str]) -> list[tuple[str, dict[str, str]]]:
+    """Return the elements of some names that begin a line, with what is given in each."""
+    found = []
+    opened = (each for each in _ELEMENT_BEGIN.finditer(text) if each[1] in names)
+    for each in itertools.islice(opened, _MOST_CHILDREN):
+        closed = text.find(f"</{each[1]}>", each.end())
+        if closed >= 0 and (given := children(text[each.end() : closed])) is not None:
+            found.append((each[1], given))
+    return found
+
+
+def _is_about(given: Mapping[str, str], target: str | None) -> bool:
+    return not target or any(target in value for value in given.values())
 
 
 def children(body: str) -> dict[str, str] | None:

@@ -62,6 +62,7 @@ _MARKED_REQUEST = late_re(
     r"(?:[ \t]?\d{1,3})?[ \t]?\**[ \t]?:|\s{0,4}(?:(?:Note|Hint|Word) from (?:me|the \w{1,20})\b|USER'S INPUT\b"
     r"|<(?:feedback|user\w{0,20})>|(?:Human|User) ?:(?=[^\n]{1,400}\Z)))",
 )
+_HANDED_ON = " the following message:"
 _REQUEST_HINTS = (
     "ser",
     "SER",
@@ -159,7 +160,8 @@ def _unmarked(text: str, aside: int | None) -> Parts:
     first = max(start, len(text) - LONG)
     asked = last_match(_MARKED_REQUEST, text, first) if holds_any(text[first:], _REQUEST_HINTS) else None
     if asked is not None and not NAGS.search(text, asked.end()):
-        return Parts(start, asked.start(), _without_tag(text[asked.start() :].strip()))
+        said = asked.end() if asked[0].endswith(_HANDED_ON) else asked.start()
+        return Parts(start, asked.start(), _without_tag(text[said:].strip()))
     ends = last_lines(text, aside) if aside else []
     at = ends[0][1] if ends and ends[0][1] > start else _behind_end(text, start) or _aside(text, start)
     if at is not None:

@@ -1,0 +1,36 @@
+"""What aider reports of edits and commands in its history of a chat, without its marks and questions."""
+
+from __future__ import annotations
+
+from trajcompress.processes.late_patterns import late_re
+
+_MARK, _APPLIED = "> ", "Applied edit to "
+_MOST_CHARS = 100_000
+_ASIDE = late_re(  # what it counts, advises, and is told when it asks
+    r"(?:Tokens: [\d.,k]{1,9} sent|You can use /undo to undo|Aider v\d|Committing [^\n]{1,300} before applying edits"
+    r"|[^\n]{1,300}\? \(Y\)es/\(N\)o)"
+)
+_COMMITTED = late_re(r"Commit [0-9a-f]{7,12} \S")
+
+
+def told_by_aider(text: str) -> str:
+    r"""Return how it says that it committed its edits, which files it edited, and what else it printed.
+
+    Nothing of another result.
+
+    >>> told_by_aider("> Applied edit to a.py\n> Commit 1b2614a fix: count from one")
+    'Commit 1b2614a fix: count from one\nApplied edit to a.py'
+    """
+    if not text.startswith(_MARK) or len(text) > _MOST_CHARS:
+        return ""
+    lines = [line.removeprefix(_MARK).removeprefix(_MARK.strip()).strip() for line in text.strip().splitlines()]
+    applied = [line for line in lines if line.startswith(_APPLIED)]
+    if not applied:
+        return ""
+    last = len(lines) - lines[::-1].index(applied[-1])
+    asked = {place for place, line in enumerate(lines) if _ASIDE.match(line)}
+    asked |= {place - 1 for place in asked if "(Y)es/(N)o" in lines[place]}  # of which file, or command
+    committed = [line for line in lines[last:] if _COMMITTED.match(line)]
+    kept = (line for place, line in enumerate(lines) if place not in asked)
+    others = [line for line in kept if line and line not in applied and not _COMMITTED.match(line)]
+    return "\n".join([*committed, *applied, *others])
