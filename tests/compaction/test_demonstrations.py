@@ -158,6 +158,17 @@ def test_a_request_that_marks_none_is_cut_as_others_are(counter: TokenCounter, e
     assert compressed(counter, trajectory)[1].reason == "request_truncated"
 
 
+def test_a_running_example_ends_where_the_request_says_that_it_did(counter: TokenCounter):
+    shown = f"Here's a running example of how to use the tools.\n\n---\n\n{EXAMPLE}\n\n---\n\n"
+    behind = "Do NOT assume the environment is the same as in the example above.\n\n---\n\nMend a.py."
+    turns = [dict(turn.raw) for turn in in_request(FRAMED).turns]
+    trajectory = read([{"role": "user", "content": f"{shown}{behind}"}, *turns[1:]])
+    cut, row = compressed(counter, trajectory)
+    assert row.reason == "elided"
+    assert cut[0].text.endswith(behind)
+    assert example_within(cut[0].text)[1]
+
+
 def test_it_is_read_as_it_was_once_it_is_cut(counter: TokenCounter):
     trajectory = in_request(FRAMED)
     again = read([dict(turn.raw) for turn in compressed(counter, trajectory)[0]])

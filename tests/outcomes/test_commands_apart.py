@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,8 +14,10 @@ from summed_up import ask, section
 from told import action, result_line
 from trajectories import read
 
+from trajcompress.compaction.text import ResultLines
 from trajcompress.outcomes.commands_apart import parts_in
 from trajcompress.summarize.extractive import extract
+from trajcompress.transcript.trajectory import Region, Turn
 
 LIST = "ls -la dist"
 TEST = "pytest -q tests"
@@ -106,6 +112,41 @@ def test_a_summary_has_a_step_for_each_command():
         "- pytest -q tests → 9 passed in 0.30s",
     ]
     assert section(text, "Files changed").strip() == "- sums.py"
+
+
+def in_calls(keys: Sequence[str], texts: Sequence[str]) -> tuple[Turn, ...]:
+    """A turn that types keys in a call each, and what answers each of these."""
+    calls: list[dict[str, Any]] = []
+    for number, key in enumerate(keys):
+        given = json.dumps({"keystrokes": f"{key}\n", "duration": 0.5})
+        calls.append({"id": f"c{number}", "type": "function", "function": {"name": "run", "arguments": given}})
+    results = [{"role": "tool", "tool_call_id": f"c{number}", "content": text} for number, text in enumerate(texts)]
+    asked = {"role": "user", "content": "Mend the sums."}
+    return read([asked, {"role": "assistant", "content": "", "tool_calls": calls}, *results]).turns
+
+
+@pytest.mark.parametrize("at", [0, 1])
+def test_of_a_turn_whose_calls_one_screen_answers_each_stands_with_what_itself_printed(at: int):
+    shown = f"New Terminal Output:\n\n{screen((LIST, FOUND), (TEST, FAILED))}\n"
+    turns = in_calls((LIST, TEST), [shown if number == at else "" for number in range(2)])
+    assert section(extract(ask(list(turns[1:]), budget=400)), "Steps").strip().split("\n") == [
+        "- ls -la dist → a-1.0.whl a-1.0.tar.gz",
+        "- pytest -q tests → 1 failed, 8 passed in 0.31s; FAILED tests/test_a.py::test_sum - assert 3 == 4",
+    ]
+
+
+@pytest.mark.parametrize("at", [0, 1])
+def test_a_screen_that_answers_several_calls_is_cleared_to_a_line_with_what_each_printed(at: int):
+    shown = screen((LIST, "\n".join(f"wheel-{n}.whl" for n in range(60))), (TEST, FAILED))
+    turns = in_calls((LIST, TEST), [shown if number == at else "" for number in range(2)])
+    line = ResultLines(turns, Region(1, len(turns))).line(2 + at, 0, shown)
+    assert line.startswith("[ls -la dist → wheel-0.whl")
+    assert "; pytest -q tests → 1 failed, 8 passed in 0.31s" in line
+
+
+def test_calls_with_a_result_each_are_told_one_by_one():
+    turns = in_calls((LIST, TEST), (FOUND, FAILED))
+    assert "- ls -la dist → a-1.0.whl a-1.0.tar.gz\n- pytest -q tests → 1 failed" in extract(ask(list(turns[1:])))
 
 
 WORDS = st.lists(st.sampled_from(["alpha", "beta 2", "gamma: 3", "  delta", "> epsilon"]), max_size=4)

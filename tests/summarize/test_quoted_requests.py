@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from summed_up import ask, say, section
+from summed_up import ask, call, result, say, section
 
 from trajcompress.outcomes.text import sentences, shorten
 from trajcompress.summarize.extractive import extract
@@ -86,6 +86,32 @@ def test_of_a_request_with_much_fenced_code_the_words_beside_it_are_quoted():
     turns = (say("user", f"{asked}\n```js\n{code}\n```"), say("assistant", "I have read it, and it is fine."))
     assert section(extract(ask(turns, budget=400)), "Requests").strip() == f'- "{asked}"'
     assert binding_sentences(asked, 90) == "… Re-write part 7 for the new interface."
+
+
+def test_of_a_request_for_which_there_is_little_room_the_task_is_begun():
+    task = (
+        "Create a simple page in the folder web that reads the results from results.json and prints them in a table."
+    )
+    asked = f"{task} It should show each error. At most three columns."
+    assert (
+        binding_sentences(asked, 80, begin=False)
+        == "Create a simple page in the folder web that reads the results from results.json…"
+    )
+    assert binding_sentences(f"I have a page. {asked}", 80, begin=False).endswith("At most three columns.")
+
+
+def test_the_same_call_before_and_behind_a_request_is_two_steps():
+    ran = (call(1, "bash", command="make"), result(1, "built"))
+    turns = [*ran, *ran, say("user", "And now with the new key."), *ran]
+    steps = extract(ask(turns)).splitlines()
+    assert steps[1:] == [
+        "Steps:",
+        "- make ×2 → built",
+        "Requests:",
+        '- "And now with the new key."',
+        "Steps:",
+        "- make → built",
+    ]
 
 
 def test_of_a_reply_figures_are_quoted_before_what_it_opens_with():

@@ -97,6 +97,14 @@ def test_what_is_said_behind_each_output_is_the_harness():
     assert not any(said_beside(turn) for turn in read(row(*ends)))
 
 
+def test_what_is_said_at_length_word_for_word_again_is_the_harness():
+    asked = (
+        "Look back at what you did, and decide whether there is a tool that you can make for the rest of the task. "
+    )
+    asked += "Please do so even where I gave you one for it."
+    assert not any(said_beside(turn) for turn in read(row("", "", f"\n{asked}", "", "", "", f"\n{asked}", "", "")))
+
+
 @pytest.mark.parametrize(
     ("request_text", "said"),
     [

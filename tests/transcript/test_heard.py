@@ -182,7 +182,7 @@ def test_what_a_person_types_in_the_history_of_aider_is_what_they_say():
     assert [said_beside(turn) for turn in row.turns if turn.answers] == ["", "/drop\nnow the header, please"]
     record = extract(ask(row.turns[1:]))
     assert section(record, "Requests").strip() == '- "/drop now the header, please"'
-    assert "×2 → > Applied edit to app.css\n" in section(record, "Steps")
+    assert "→ Applied edit to app.css\n" in section(record, "Steps")
 
 
 @pytest.mark.parametrize(

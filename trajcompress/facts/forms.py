@@ -17,6 +17,8 @@ _LEAST_GROUPED = 4  # digits that are written with a comma
 _DIGITS = "0123456789"
 _THOUSANDS = late_re(r",(?<=\d,)(?=\d{3}(?!\d))")  # a comma first, as it is searched for quickly
 _FIGURE = late_re(r"\d{1,12}(?:\.\d{1,4})?")
+_DECIMAL_SAID = late_re(r"(\d{1,9})\.(\d{1,4})")
+_BETWEEN_THOUSANDS = ("", " ", ".", "\xa0", "\u202f", "'")  # where a comma stands before the decimals
 # Of these a digit first, too.
 _DECIMAL = r"\d{0,17}\.\d{1,18}(?![\w.])"
 _DECIMAL_IN = late_re(rf"\d(?<![\w.]\d){_DECIMAL}", re.ASCII)
@@ -110,6 +112,9 @@ def _forms(word: str) -> Sequence[str]:
     """Return how else a result may have a word."""
     if len(word) >= _ENCODED_CHARS:
         return (word.removeprefix("0x"),)
+    if (decimal := _DECIMAL_SAID.fullmatch(word)) and len(word) > _LEAST_DIGITS:
+        whole, parts = f"{int(decimal[1]):,}", decimal[2]
+        return tuple(dict.fromkeys(f"{whole.replace(',', between)},{parts}" for between in _BETWEEN_THOUSANDS))
     if word.isdecimal():
         return (f"{int(word):,}",) if len(word) >= _LEAST_GROUPED else ()
     if (date := _ISO.fullmatch(word)) and 0 < int(date[2]) <= len(_MONTHS):

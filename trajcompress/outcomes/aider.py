@@ -19,7 +19,7 @@ def told_by_aider(text: str) -> str:
     Nothing of another result.
 
     >>> told_by_aider("> Applied edit to a.py\n> Commit 1b2614a fix: count from one")
-    'Commit 1b2614a fix: count from one\nApplied edit to a.py'
+    'Commit 1b2614a fix: count from one'
     """
     if not text.startswith(_MARK) or len(text) > _MOST_CHARS:
         return ""
@@ -33,4 +33,4 @@ def told_by_aider(text: str) -> str:
     committed = [line for line in lines[last:] if _COMMITTED.match(line)]
     kept = (line for place, line in enumerate(lines) if place not in asked)
     others = [line for line in kept if line and line not in applied and not _COMMITTED.match(line)]
-    return "\n".join([*committed, *applied, *others])
+    return "\n".join([*(committed or applied), *others])

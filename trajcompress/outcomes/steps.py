@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from msgspec import Struct, field
@@ -56,30 +56,26 @@ def steps_of(turns: Sequence[Turn], head: Sequence[Turn] = ()) -> list[Step]:
     return _steps_of(turns, before)
 
 
+class _Results(Struct, frozen=True):
+    """The results of some turns: by the call that each answers, the turn in which it stands, and those of no call."""
+
+    of_calls: dict[Place, str] = field(default_factory=dict)
+    answered: dict[Place, int] = field(default_factory=dict)
+    unasked: list[Step] = field(default_factory=list)
+
+
 def _steps_of(turns: Sequence[Turn], before: Before) -> list[Step]:
-    results: dict[Place, str] = {}
-    answered: dict[Place, int] = {}
-    unasked: list[Step] = []
-    texts: dict[int, Sequence[str | None]] = {}
-    for match in match_results(turns):
-        index, number = match.result
-        if index not in texts:
-            texts[index] = _results_in(turns[index])
-        told = texts[index]
-        # One text may answer several calls; of several texts none goes to a call that it may not answer.
-        text = told[0] if len(told) == 1 else told[number] if number < len(told) else None
-        if text is None:
-            continue
-        if match.call is not None and (turns[match.call[0]].calls or match.by == "name"):
-            answered[match.call] = index
-            results[match.call] = f"{results[match.call]}\n{text}" if match.call in results else text
-        else:
-            unasked.append(Step(index, None, turns[index].name or "", text, index))
-    _judge(turns, results, answered)
+    found = _results_of(turns)
+    results, answered = found.of_calls, found.answered
     calls = calls_of(turns)
     ran: dict[Place, Step] = {}
     jobs: dict[str, Place] = {}  # that go on: the last call that told of each
+    at_once = typed_at_once(turns, results, calls)
     for index, turn in enumerate(turns):
+        if index in at_once:
+            place = next((index, each) for each in range(len(turn.calls)) if results.get((index, each), "").strip())
+            ran[place] = Step(index, at_once[index], "", results[place], answered.get(place))
+            continue
         for number in range(_actions_in(turn) or (index, 0) in results):
             action = action_of(turn, number, calls)
             if turn.calls:
@@ -94,7 +90,55 @@ def _steps_of(turns: Sequence[Turn], before: Before) -> list[Step]:
             if result and (job := job or started_job(result)):
                 jobs[job] = place
     steps = [part for step in ran.values() for part in _one_by_one(step)]
-    return sorted([*steps, *unasked], key=lambda step: step.turn) if unasked else steps
+    return sorted([*steps, *found.unasked], key=lambda step: step.turn) if found.unasked else steps
+
+
+def _results_of(turns: Sequence[Turn]) -> _Results:
+    found = _Results()
+    texts: dict[int, Sequence[str | None]] = {}
+    for match in match_results(turns):
+        index, number = match.result
+        if index not in texts:
+            texts[index] = _results_in(turns[index])
+        told = texts[index]
+        # One text may answer several calls; of several texts none goes to a call that it may not answer.
+        text = told[0] if len(told) == 1 else told[number] if number < len(told) else None
+        if text is None:
+            continue
+        if match.call is not None and (turns[match.call[0]].calls or match.by == "name"):
+            found.answered[match.call] = index
+            before = found.of_calls.get(match.call)
+            found.of_calls[match.call] = text if before is None else f"{before}\n{text}"
+        else:
+            found.unasked.append(Step(index, None, turns[index].name or "", text, index))
+    _judge(turns, found.of_calls, found.answered)
+    return found
+
+
+def typed_at_once(turns: Sequence[Turn], results: Mapping[Place, str], calls: Calls) -> dict[int, Action]:
+    """Return, of each turn whose calls one screen answers, all that was typed there.
+
+    Harnesses that type a batch of commands give what the terminal shows then to one call, and nothing to the others.
+
+    Args:
+        turns: those with calls.
+        results: the text that answers each call.
+        calls: what is known of the calls.
+    """
+    found: dict[int, Action] = {}
+    for index, turn in enumerate(turns):
+        if turn.in_text or len(turn.calls) not in range(2, _MOST_TOGETHER):
+            continue
+        texts = [results.get((index, number), "") for number in range(len(turn.calls))]
+        screens = [text for text in texts if text.strip()]
+        if len(screens) != 1:
+            continue
+        actions = [action_of(turn, number, calls) for number in range(len(turn.calls))]
+        typed = "\n".join(action.typed.strip("\n") for action in actions)
+        action = replace(together(actions, len(actions)), typed=typed)
+        if all(action.typed for action in actions) and parts_in(screens[0], action):
+            found[index] = action
+    return found
 
 
 def _one_by_one(step: Step) -> Sequence[Step]:

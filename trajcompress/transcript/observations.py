@@ -54,6 +54,8 @@ _FENCE = late_re(r"\n[ \t]{0,4}(?:[-=*#~_]{3,}[^\n]{0,60}|</?\w[\w -]{0,40}>)[ \
 _EXAMPLE_OPENS, _EXAMPLE_CLOSES = (
     late_re(rf"(?:\A|(?<=\n))-{{3,60}} {side} OF EXAMPLE -{{3,60}}(?=\r?\n)") for side in ("START", "END")
 )
+_RUNNING_EXAMPLE = late_re(r"\s{0,8}Here's a running example of [^\n]{1,200}\n")
+_BEHIND_EXAMPLE = "Do NOT assume the environment is the same as in the example above"
 _FRAME_CHARS = 1_000  # between the heading and what is shown
 
 
@@ -162,7 +164,11 @@ def example_within(text: str) -> tuple[int, int]:
     """
     opens = _EXAMPLE_OPENS.search(text) if "START OF EXAMPLE" in text else None
     closes = _EXAMPLE_CLOSES.search(text, opens.end()) if opens else None
-    return (opens.end(), closes.start()) if opens and closes else (0, 0)
+    if opens and closes:
+        return opens.end(), closes.start()
+    shown = _RUNNING_EXAMPLE.match(text)
+    end = text.find(_BEHIND_EXAMPLE, shown.end()) if shown else -1
+    return (shown.end(), end) if shown and end >= 0 else (0, 0)
 
 
 def _marked(turns: tuple[Turn, ...], found: Mapping[int, Acted | None]) -> tuple[Turn, ...]:

@@ -24,7 +24,7 @@ from trajcompress.outcomes.action.actions import Action
 from trajcompress.outcomes.asked import Asked
 from trajcompress.outcomes.outcome import Reading, is_data
 from trajcompress.outcomes.repeated import Repeated
-from trajcompress.outcomes.steps import Calls, action_of, calls_of
+from trajcompress.outcomes.steps import Calls, action_of, calls_of, typed_at_once
 from trajcompress.redact import Clean, without_secrets
 from trajcompress.transcript.tool_groups import Place, match_results
 from trajcompress.transcript.trajectory import Region, Turn
@@ -208,7 +208,17 @@ class ResultLines:
 
     def _action(self, place: Place) -> Action | None:
         call = self._calls.get(place)
-        return action_of(self.turns[call[0]], call[1], self._known) if call else None
+        if call is None:
+            return None
+        return self._at_once.get(call[0]) or action_of(self.turns[call[0]], call[1], self._known)
+
+    @cached_property
+    def _at_once(self) -> Mapping[int, Action]:
+        """What was typed in the turns whose calls one screen answers."""
+        several = [result for result, call in self._calls.items() if len(self.turns[call[0]].calls) > 1]
+        texts = {index: result_texts(self.turns[index]) for index in {index for index, _ in several}}
+        results = {self._calls[result]: "".join(texts[result[0]][result[1] :][:1]) for result in several}
+        return typed_at_once(self.turns, results, self._known)
 
 
 def all_lines(ledger: FactLedger, needed: Mapping[int, Sequence[str]], clean: Clean) -> ResultLines:

@@ -9,7 +9,7 @@ from trajcompress.processes.late_patterns import late_re
 
 _DONE = late_re(
     r"^(?:The file \S{1,300} has been|File (?:created|updated|written|saved|edited)|Text replaced"
-    r"|Applied edit to (?=\S)|Commit [0-9a-f]{7,12} (?=\S)"  # aider
+    r"|(?:> )?Applied edit to (?=\S)|Commit [0-9a-f]{7,12} (?=\S)"  # aider
     r"|\[[\w./-]{1,80} (?:\(root-commit\) )?[0-9a-f]{6,12}\] |[^\n]{0,60}[Ss]uccessfully|Done\b)"
     r"(?:[^\n.]|\.(?=\S)){0,160}",
     re.MULTILINE,

@@ -47,6 +47,8 @@ def binding_sentences(text: str, limit: int, *, begin: bool = True) -> str:
     telling = [at for at in range(1, len(said)) if not (_HEADING.match(said[at]) or said[at].endswith(_LEADS_IN))]
     first = [*range(len(said))[:1], *(telling[:1] if said and said[0].endswith(_LEADS_IN) else ())]
     takes_most = bool(first) and len(said[0]) > _MOST_OF_FIRST * limit
+    if said and not begin and len(said[0]) > limit and _TASK.match(said[0].lstrip(_POINT)):
+        return shorten(said[0], limit)
     if not begin or (takes_most and any(_TASK.match(said[at].lstrip(_POINT)) for at in telling)):
         first, telling = [], [*first, *telling]
     binding = {place for place in telling if _binds(said[place])}

@@ -6,6 +6,7 @@ Each line is a quote, or is read off one call and its own result: nothing in it 
 from __future__ import annotations
 
 import re
+from bisect import bisect
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -38,6 +39,7 @@ from trajcompress.summarize.extractive.previous import carry_over
 from trajcompress.summarize.extractive.replies import replies_of
 from trajcompress.summarize.extractive.requests import requests_of
 from trajcompress.summarize.extractive.scores import LAST, Told, scores
+from trajcompress.transcript.observations import is_request
 from trajcompress.transcript.speakers import people_of
 from trajcompress.transcript.text_protocols.feedback import is_feedback
 
@@ -64,7 +66,8 @@ def write(request: SummaryRequest) -> Record:
     """Read the region of a request, and what an earlier summary told, into the lines of a record."""
     region = request.region
     steps = steps_of(region, request.head)[-_MOST_STEPS:]
-    told = _told(steps, LaterReader(region), request.facts, request.taken())
+    asked_at = [index for index, turn in enumerate(region) if is_request(turn)]
+    told = _told(steps, LaterReader(region), request.facts, request.taken(), asked_at)
     ran = [each for each in told if each.step.action or _came_of_something(each)]
     people = people_of(request.head, region)
     asked = requests_of(region, request.head, people)
@@ -78,8 +81,14 @@ def write(request: SummaryRequest) -> Record:
     return replace(record, needed=words_around(request.facts, region, previous))
 
 
-def _told(steps: Sequence[Step], later: LaterReader, facts: Sequence[str], taken: Mapping[int, Wanted]) -> list[Told]:
-    """Read each step; the same call made again right after with the same outcome is one."""
+def _told(
+    steps: Sequence[Step],
+    later: LaterReader,
+    facts: Sequence[str],
+    taken: Mapping[int, Wanted],
+    asked_at: Sequence[int],
+) -> list[Told]:
+    """Read each step; the same call made again right after with the same outcome is one, if nobody asked between."""
     found: list[Told] = []
     repeated = Repeated((_ran(step), step.result) for step in steps if step.result)
     # Which are named anyway.
@@ -116,7 +125,8 @@ def _told(steps: Sequence[Step], later: LaterReader, facts: Sequence[str], taken
         if told.files and action and action.edits_open_file:
             told.label += _in_file(told)
         opened = (outcome.file if outcome else None) or opened
-        if found and told.label and found[-1].label == told.label and found[-1].outcome == outcome:
+        is_again = bool(found) and told.label == found[-1].label != "" and found[-1].outcome == outcome
+        if is_again and bisect(asked_at, found[-1].step.turn) == bisect(asked_at, step.turn):
             found[-1].times += 1
             found[-1].step = step
         else:
@@ -204,7 +214,7 @@ def _changed_files(
     if action.edits_open_file and not action.changes:
         shown = outcome.file or opened
         return (shown,) if shown else ()
-    made = [path for path in action.changes if not action.said_each or done_to(path, reading.printed)]
+    made = [path for path in action.changes if not action.said_each or done_to(path, reading.text)]
     return (*action.saved, *map(partial(_as_shown, outcome.file or ""), made))
 
 

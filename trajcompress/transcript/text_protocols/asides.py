@@ -24,6 +24,7 @@ _READ_CHARS, _MOST_READ = 4_000, 20  # of a request, and requests
 _PRINTED_CHARS = 40_000
 _BODY_CHARS = 600  # before a person's lines, by which it is known what is printed
 _LEAST_CHARS, _MOST_CHARS = 8, 600  # of a line that somebody says
+_LONG_CHARS = 120  # so much nobody types word for word again
 _KNOWN_CHARS = 24  # by which lines are told to be the same
 _MOST_LINES = 2
 _LEAST_WORDS = 3
@@ -73,9 +74,10 @@ class _Row:
         )
 
     def is_harness(self, index: int) -> bool:
-        """Whether what seems to be a person's words is said mostly, was told before, or ends printed prose."""
+        """Whether what seems a person's is said mostly or at length again, was told before, or ends printed prose."""
         said = self.said[index]
-        often = self._often[_plain(said)] > max(self._whole / 2, 1)
+        times = self._often[_plain(said)]
+        often = times > max(self._whole / 2, 1) or (times > 1 and len(said) >= _LONG_CHARS)
         tasks = [task for _, task in tasks_of(said)]
         again = bool(tasks) and all(self._told_first.get(task, index) < index for task in tasks)
         return often or again or self._ends_prose(index)

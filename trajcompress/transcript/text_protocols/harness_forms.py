@@ -52,7 +52,8 @@ RESULT_SENTENCES = (
     r"In front of you in this room, you can see ",  # BabyAI
     # Magentic-One's surfer
     (
-        r"(?:[^\n]{0,150}\n{0,2}Here is a screenshot of (?:the webpage: )?\[[^\n]{1,240}\n?|[^\n]{1,300}\n{1,3}"
+        r"(?:(?:-{6,} ?\w[^\n]{0,60}\n)?[^\n]{0,150}\n{0,2} ?Here is a screenshot of (?:the webpage: )?"
+        r"\[[^\n]{1,240}\n?|[^\n]{1,300}\n{1,3}"
         r"The web browser is open to the page \[[^\n]{1,400}\n)The viewport shows \d"
     ),
     # WebArena, BrowserGym
