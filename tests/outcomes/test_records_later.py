@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from told import read, read_structured
 
 
@@ -17,6 +18,19 @@ def test_values_that_are_needed_stand_with_their_record():
         {"payment_methods": cards, "note": "x" * 300}, dict.fromkeys(("280", "3848"), 4.0), 150, 200
     )
     assert told.startswith("payment_methods=(gift_1=(amount=280); card_2=(last_four=3848)), …")
+
+
+@pytest.mark.parametrize("number", [4, 7, 10])
+def test_of_journeys_that_share_a_leg_that_is_told_which_later_turns_use(number: int):
+    def leg(name: str, origin: str, departs: str) -> dict[str, object]:
+        return {"flight": name, "origin": origin, "departs": f"{departs}:00", "seats": {"economy": 9, "first": 2}}
+
+    last = leg("HAT039", "ATL", "22:00")
+    trips = [[leg(f"HAT{n}", "JFK", f"{n}:30"), last] for n in range(14, 14 + number)]
+    wanted = dict.fromkeys(("HAT17", "HAT039", "JFK", "17:30", "22:00"), 4.0)
+    told, size, _ = read_structured(trips, wanted, 60, 180)
+    assert "[(flight=HAT17, origin=JFK, departs=17:30:00); (HAT039, ATL, 22:00:00)]" in told
+    assert size == f"{number} items"
 
 
 def test_records_of_which_words_are_used_tell_what_they_come_to_as_well():

@@ -3,34 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
-from trajcompress.facts.parts import Wanted, parts_with
-from trajcompress.facts.reading import mentions
-from trajcompress.facts.taken import STRONG
+from trajcompress.facts.parts import Wanted
 from trajcompress.json_values import MAX_DEPTH
 from trajcompress.outcomes.compact import compact, is_empty
-from trajcompress.outcomes.page import shown_text
 from trajcompress.outcomes.records.failed_json import failure_in, failures
 from trajcompress.outcomes.records.raised import raised
 from trajcompress.outcomes.records.rest import Query, cell, is_figure, naming, tell_rest
 from trajcompress.outcomes.records.series import tell_ends
 from trajcompress.outcomes.records.told_values import FEW, Path, ToldValues, are_records, children
+from trajcompress.outcomes.records.used_values import used_of
 from trajcompress.outcomes.text import LEAST_CHARS, joined, one_line, shorten
 from trajcompress.processes.late_patterns import late_re
 
-_SNIPPET_CHARS = 100  # of one value; of a longer one the sentences that later turns use
-_LEAST, _NEEDED = 1.5, 2 * STRONG  # what a word must tell to be looked for among values, and among keys
-_SAID_SHARE = 4  # of a value words make up so much that is said of it: its length divided by this
-_SCHEMA = frozenset({"type", "description"})
 _OF_FAILURE = frozenset({"status", "message", "msg", "reason", "detail", "details", "code", "success", "timestamp"})
 _REFUSED = late_re(r"reject|denied|refus|abort|cancel|declin|block|invalid|not[ _-]", re.IGNORECASE)
 _WRITTEN = late_re(
     r"(?:\A|_)(?:applied|saved|replaced|replacements|(?:files|lines)_changed|files_written)\Z|\A[a-z]+Applied\Z"
 )
 _NOTHING = (0, "0")
-_LIST_CHARS, _PAIR = 160, 2
 _MOST_BESIDE = 2 * FEW  # lists of records
 _TABLE_CHARS = 300  # of records that are told all, though later turns use some of them
 
@@ -136,106 +129,13 @@ class _Table(NamedTuple):
     inner: dict[tuple[str, str], None]
 
 
-class _Used(NamedTuple):
-    """A value that later turns use: where it stands, and in which record of which among others."""
-
-    path: Path
-    text: str
-    needed: bool
-    row: Path | None
-
-
-def _least_of(value: Any) -> float:
-    """Return what the name of a value must tell: less where that is a parameter, as schemas of tools have them."""
-    return _LEAST if isinstance(value, dict) and not _SCHEMA.isdisjoint(value) else _NEEDED
-
-
-def _are_short(values: Sequence[Any]) -> bool:
-    """Whether a list of ids, names or figures is short enough to be told whole."""
-    return (
-        all(isinstance(value, str | int | float) for value in values)
-        and sum(len(str(v)) + 2 for v in values) <= _LIST_CHARS
-    )
-
-
-class _Leaf(NamedTuple):
-    """A value that is no container: where it stands, and in which record."""
-
-    path: Path
-    text: str
-    row: Path | None
-
-
-def _used_of(data: Any, wanted: Wanted, limit: int) -> Iterator[_Used]:
-    """Find the values of JSON that later turns use, and for a key that is needed its value."""
-    left = {word: weight for word, weight in wanted.items() if weight >= _LEAST}
-    waiting: list[tuple[Path, str, Any, Path | None]] = [((), "", data, None)]
-    leaves: list[_Leaf] = []
-    while waiting and left:
-        path, key, value, row = waiting.pop()
-        named = bool(key) and left.get(key, 0.0) >= _least_of(value)
-        if named:
-            del left[key]
-            shown = shorten(one_line(compact(value, _SNIPPET_CHARS)), _SNIPPET_CHARS)
-            yield _Used(path, f"({shown})" if isinstance(value, dict) else shown, needed=True, row=row)
-        if named and (path != row or not _SCHEMA.isdisjoint(value)):
-            continue
-        if path and isinstance(value, list) and _are_short(value) and not left.keys().isdisjoint(map(str, value)):
-            left = {word: weight for word, weight in left.items() if word not in value}
-            yield _Used(path, one_line(compact(value, _LIST_CHARS)), needed=True, row=row)
-        elif path and isinstance(value, list) and len(value) <= _PAIR and _are_short(value):
-            leaves.append(_Leaf(path, one_line(compact(value, _LIST_CHARS)), row))  # such as a time and a figure
-        elif isinstance(value, dict | list):
-            among = are_records(value) or (isinstance(value, list) and [*map(type, value)] == [dict])
-            inside = enumerate(children(value))
-            waiting += reversed(
-                [((*path, at), name, item, (*path, at) if among else row) for at, (name, item) in inside]
-            )
-        elif value is not None:
-            leaves.append(_Leaf(path, str(value), row))
-    yield from _used_among(leaves, left, wanted, limit)
-
-
-def _used_among(leaves: Sequence[_Leaf], left: Wanted, wanted: Wanted, limit: int) -> Iterator[_Used]:
-    """Find which values later turns use; a word that several have is told with that which is said the most of."""
-    size = 0
-    for leaf, words in _ranked(leaves, left):
-        if size >= limit:
-            break
-        told = [word for word in words if word in left]
-        if not told:
-            continue
-        lines = [leaf.text]
-        if len(leaf.text) > _SNIPPET_CHARS:
-            here = {word: wanted[word] for word in wanted if word in leaf.text}
-            room = limit - size - LEAST_CHARS
-            lines = [leaf.text[start:end] for start, end in parts_with(leaf.text, here, room, cost=3)]
-        needed = any(left[word] >= _NEEDED for word in told)
-        left = {word: weight for word, weight in left.items() if word not in told}
-        if lines:
-            size += sum(map(len, lines))
-            yield _Used(leaf.path, " … ".join(one_line(shown_text(line)) for line in lines), needed, leaf.row)
-
-
-def _ranked(leaves: Sequence[_Leaf], left: Wanted) -> Sequence[tuple[_Leaf, Sequence[str]]]:
-    """Return values with the words that they have, last those of which hardly more is said than one word."""
-    everything = "\n".join(leaf.text for leaf in leaves)
-    present = [word for word in left if word in everything]
-    found = []
-    for leaf in leaves if present else ():
-        if words := [word for word in present if word in leaf.text and mentions(leaf.text, word)]:
-            said = sum(map(len, words)) * _SAID_SHARE >= len(leaf.text)
-            found.append((0 if said else 1 if len(words) > 1 else 2, leaf, words))
-    return [(leaf, words) for _, leaf, words in sorted(found, key=lambda each: each[0])]
-
-
 def _tell_used(told: ToldValues, data: Any, wanted: Wanted, most: int) -> dict[Path, _Table]:
     """Tell what later turns use, what is needed first, and of records that have it what names them.
 
     Return these by where they stand.
     """
     tables: dict[Path, _Table] = {}
-    for used in sorted(_used_of(data, wanted, most), key=lambda each: not each.needed):
+    for used in sorted(used_of(data, wanted, most), key=lambda each: not each.needed):
         if used.row is None:
             told.add(used.path, used.text, most)
             continue
@@ -259,7 +159,7 @@ def _tell_used(told: ToldValues, data: Any, wanted: Wanted, most: int) -> dict[P
                 told.add((*used.row, at), text, most)
     _share_keys(told, tables)
     seen: set[str] = set()
-    for path, table in sorted(tables.items()):
+    for path, table in sorted(tables.items(), key=lambda each: (not each[1].rows, each[0])):
         _tell_columns(told, path, table, most, seen)
     return dict(sorted(tables.items()))
 
