@@ -316,7 +316,7 @@ def test_clearing_first_is_the_default_and_the_old_ladder_can_be_had():
         "truncate_giants",
         "clear_observations",
         "truncate_older",
-        "cut_shown_examples",
+        "cut_beside_requests",
         "leave_shortest_lines",
         "truncate_older",
         "leave_bare_lines",

@@ -169,6 +169,28 @@ def test_a_running_example_ends_where_the_request_says_that_it_did(counter: Toke
     assert example_within(cut[0].text)[1]
 
 
+@pytest.mark.parametrize("told_anew", [True, False])
+def test_what_an_editor_has_open_goes_from_a_request_where_a_later_turn_tells_it_anew(
+    counter: TokenCounter, *, told_anew: bool
+):
+    listed = "".join(f"src/part{number}/page{number}.ts\n" for number in range(150))
+    task = (
+        f"<task>\nMend src/part7/page7.ts.\n</task>\n<environment_details>\n# Files\n{listed}</environment_details>"
+    )
+    opened = "\n<environment_details>\n# Open tabs\nsrc/part7/page7.ts\n</environment_details>" if told_anew else ""
+    turns = [dict(turn.raw) for turn in in_request(FRAMED).turns[1:]]
+    turns[1]["content"] += opened
+    cut, row = compressed(counter, read([{"role": "user", "content": task}, *turns]))
+    if told_anew:
+        assert row.reason == "elided"
+        begin, _, rest = cut[0].text.partition("<environment_details>")
+        assert begin == "<task>\nMend src/part7/page7.ts.\n</task>\n"
+        assert rest.startswith("[… ")
+        assert rest.endswith(" characters elided …]</environment_details>")
+    else:
+        assert "src/part0/page0.ts" in cut[0].text
+
+
 def test_it_is_read_as_it_was_once_it_is_cut(counter: TokenCounter):
     trajectory = in_request(FRAMED)
     again = read([dict(turn.raw) for turn in compressed(counter, trajectory)[0]])

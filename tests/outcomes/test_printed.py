@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import told
-from told import action, read
+from told import action, read, said
 
 PRINTED = Path(told.__file__).parent / "data" / "printed"
 TELLS = {
@@ -81,3 +81,8 @@ def test_a_warning_of_an_installed_package_is_told_without_where_that_is():
     assert "UserWarning: The driver" in said
     assert "site-packages" not in said
     assert "cuda=False" in said
+
+
+def test_the_values_of_an_array_stand_with_what_says_whose_they_are():
+    printed = "Unique values: <StringArray>\n['M', 'F']\nLength: 2, dtype: str\n" + "of no use\n" * 40
+    assert "Unique values: <StringArray> ['M', 'F']" in said(printed, limit=60)

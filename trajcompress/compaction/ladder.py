@@ -17,7 +17,7 @@ from trajcompress.compaction.strategies.clear_observations import (
     clear_observations,
     leave_shortest_lines,
 )
-from trajcompress.compaction.strategies.cut_shown_examples import cut_shown_examples
+from trajcompress.compaction.strategies.cut_beside_requests import cut_beside_requests
 from trajcompress.compaction.strategies.drop_bulk import drop_bulk
 from trajcompress.compaction.strategies.leave_bare_lines import leave_bare_lines
 from trajcompress.compaction.strategies.name_facts import name_facts
@@ -50,7 +50,7 @@ def with_standard_ladder(policy: Policy) -> Policy:
         (truncate_giants, clear and strict),
         (clear_observations, clear),
         (truncate_older, clear and strict),
-        (cut_shown_examples, clear and strict),
+        (cut_beside_requests, clear and strict),
         (leave_shortest_lines, clear),
         (truncate_older, clear and strict),
         (leave_bare_lines, clear and strict),

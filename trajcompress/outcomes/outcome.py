@@ -46,6 +46,7 @@ from trajcompress.outcomes.text import (
     shorten,
     uncoloured,
     whole_sentences,
+    with_arrays_on_a_line,
     with_usual_heads,
 )
 from trajcompress.outcomes.unwrap import unwrap
@@ -199,7 +200,8 @@ class Reading:
     def _printed(self) -> _Printed:
         text = self.text
         is_printed = bool(self._held or text.strip() or not text.strip(_BLANK))  # not of spaces that no shell prints
-        printed = with_usual_heads(_without_binary(uncoloured(self._body).replace("\r\n", "\n")))
+        printed = _without_binary(uncoloured(self._body).replace("\r\n", "\n"))
+        printed = with_arrays_on_a_line(with_usual_heads(printed))
         return _Printed(with_listed_hits(printed), self._asked, is_printed=is_printed)
 
 

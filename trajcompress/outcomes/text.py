@@ -26,6 +26,7 @@ _OTHER_HEAD = late_re(  # as interpreters that others embed write it: frames sta
     r"\bTraceback(?! \(most recent call last\))[^\n]{0,60}:[ \t]{0,8}(?=\n[ \t]{0,8}"
     r"File \"[^\"\n]{1,300}\", line \d)"
 )
+_ARRAY = late_re(r"(<\w{1,40}Array>)\n(?=\[)")
 
 _PREFIX = SUMMARY_PREFIX.rstrip(":")
 # A summary becomes a user turn: each of these would open a role, a call or a thought, or stand for an image.
@@ -99,6 +100,11 @@ def _before_prompt(title: re.Match[str]) -> str:
 def with_usual_heads(text: str) -> str:
     """Begin each traceback as Python does, however a harness that runs code heads it."""
     return _OTHER_HEAD.sub(f"{TRACEBACK}:", text) if "Traceback" in text else text
+
+
+def with_arrays_on_a_line(text: str) -> str:
+    """Put the values of an array of pandas behind its kind, and not below: alone it says nothing."""
+    return _ARRAY.sub(r"\1 ", text) if "Array>\n" in text else text
 
 
 def harmless(text: str) -> str:

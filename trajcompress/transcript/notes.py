@@ -76,8 +76,13 @@ def notes_at(text: str) -> int:
     return end
 
 
+def tells_state(text: str) -> bool:
+    """Whether a turn ends with a note of an editor's state."""
+    return text.rstrip().endswith(f"</{_OF_STATE}>")
+
+
 def without_state(text: str) -> str:
-    """Return a result without what a note behind it tells of an editor's state, which later ones tell anew."""
+    """Return a turn without what a note behind it tells of an editor's state, which later ones tell anew."""
     before, begin, rest = text.rpartition(f"<{_OF_STATE}>")
     told, end, behind = rest.rpartition(f"</{_OF_STATE}>")
     if not begin or not end or behind.strip() or len(told) < _LEAST_CHARS:

@@ -1,4 +1,4 @@
-"""Cut worked examples that stand in a request, between lines that say so: they are of another task."""
+"""Cut what stands in a request beside a person's words: worked examples, and what an editor has open."""
 
 from __future__ import annotations
 
@@ -11,16 +11,23 @@ from trajcompress.compaction.strategies.truncate_observations import TRUNCATED
 from trajcompress.compaction.text.middle import cut_behind
 from trajcompress.formats.rewrite import map_request
 from trajcompress.redact import Clean
+from trajcompress.transcript.notes import tells_state, without_state
 from trajcompress.transcript.observations import example_within, is_request
 
 
-def cut_shown_examples(state: State, policy: Policy) -> Asking[State | Skip]:
-    """Cut what stands between the lines around such examples, before any turn of the assistant is summarised away."""
+def cut_beside_requests(state: State, policy: Policy) -> Asking[State | Skip]:
+    """Cut worked examples between the lines that say so, and an editor's state that later turns tell anew.
+
+    That goes before any turn of the assistant is summarised away.
+    """
     yield from ()
     turns = list(state.turns)
     may_change = [at for at, turn in enumerate(turns) if is_request(turn) and at != state.shared_turn]
+    last_state = max((at for at, turn in enumerate(turns) if tells_state(turn.text)), default=-1)
     for index in may_change:
         turns[index] = map_request(turns[index], partial(_without_example, state.takes_secrets_out))
+        if index < last_state and not turns[index].answers:
+            turns[index] = map_request(turns[index], without_state)
     changed = frozenset(index for index in may_change if turns[index] is not state.turns[index])
     if not changed:
         return NOTHING_TO_DO
