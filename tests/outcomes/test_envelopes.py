@@ -239,3 +239,42 @@ def test_a_command_that_a_shell_is_given_is_told_without_the_shell():
     ran = describe("exec", {"command": "/bin/bash -lc 'grep -rn \"tide\" src/a.py'"})
     assert (ran.target, ran.kind) == ('grep -rn "tide" src/a.py', "read")
     assert describe("exec", {"command": "bash -c 'ls' && cat 'b'"}).target == "bash -c 'ls' && cat 'b'"
+
+
+def observed(text, kind="TerminalObservation", **more):
+    """What OpenHands' SDK says of a call."""
+    content = [{"cache_prompt": False, "type": "text", "text": text}]
+    return json.dumps({"content": content, "is_error": False, "command": "ls", **more, "kind": kind})
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (observed("a.py\nb.py", exit_code=0, metadata={"exit_code": 0, "pid": -1}), "a.py\nb.py"),
+        (observed("no such file", exit_code=2), "no such file\nexit code: 2"),
+        (observed("", exit_code=0), ""),
+        (
+            observed("The file has been edited.", "FileEditorObservation", prev_exist=True),
+            "The file has been edited.",
+        ),
+        (observed("a", "Reading"), observed("a", "Reading")),
+    ],
+)
+def test_of_an_observation_of_openhands_its_words_are_left_and_how_it_failed(text, told):
+    assert unwrap(text) == told
+
+
+def test_of_what_an_agent_found_for_another_it_is_not_told_that_it_has_looked():
+    found = "The key is read in auth.py, and nowhere else."
+    looked = "Perfect! Now I have all the information I need. Let me compile a summary of what I found.\n\n"
+    assert said(looked + found) == said(found)
+    assert unwrap("I have a clear preference for tabs") == "I have a clear preference for tabs"
+
+
+def test_of_a_long_listing_names_are_told_though_all_of_it_has_room():
+    files = "\n".join(f"-rw-r--r-- 1 root root {n}687 Jul  2 05:41 part{n}.py" for n in range(1, 4))
+    assert (
+        said(f"total 28\ndrwxr-xr-x 2 root root 105 Jul  2 05:41 .\n{files}", limit=400)
+        == "part1.py; part2.py; part3.py"
+    )
+    assert "1687" in said(files.partition("\n")[0], limit=400)

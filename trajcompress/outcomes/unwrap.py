@@ -13,6 +13,7 @@ from trajcompress.outcomes.editor import told_by_editor, without_notices
 from trajcompress.outcomes.logged import messages_of
 from trajcompress.outcomes.mcp import content_of
 from trajcompress.outcomes.opencode import lines_read
+from trajcompress.outcomes.openhands import told_by_openhands
 from trajcompress.outcomes.reports.exits import exit_code
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.notes import without_notes
@@ -36,6 +37,13 @@ _REFUSED = late_re(
 _WARNED = late_re(  # of how it read the reply, as Terminus does before a screen
     r"\s{0,4}Previous response had warnings:\n(?:[^\n]{1,400}\n){1,20}\n"
     r"(?=New Terminal Output:|Current Terminal Screen:)"
+)
+_HAS_LOOKED = late_re(  # as an agent says of itself before what it found for another
+    r"(?:(?:perfect|excellent|great|good|okay|done|now)[!.,]? {1,4})?(?:now )?i (?:now )?have "
+    r"(?:gathered |collected |found )?"
+    r"(?:all|enough|everything|sufficient|a (?:complete|clear|comprehensive|full|good))\b[^.:\n]{0,160}[.:]\s{1,4}"
+    r"(?:(?:let me|i'll|i will|here(?:'s| is)) [^.:\n]{0,200}[.:]\s{1,4})?(?=\S)",
+    re.IGNORECASE,
 )
 _ENDS, _END_CHARS = late_re(r"\nEnd of matches for [^\n]{1,600}\Z"), 700  # of SWE-agent's searches
 _NAMED_CHARS = 1_000_000  # of a result that names its tool, and holds one text
@@ -72,6 +80,8 @@ def unwrap(text: str) -> str:
     if "\nEnd of matches for " in body[-_END_CHARS:]:
         body = _ENDS.sub("", body.rstrip())
     body = messages_of(body).removeprefix(_ARROW)
+    if looked := _HAS_LOOKED.match(body):
+        body = body[looked.end() :]
     if heading := _NEXT_STEP.search(body, max(len(body) - _HEADING_CHARS, 0)):
         body = body[: heading.start()].rstrip()
     return _NEXT.sub("", body) if "?" in body[-_NEXT_CHARS:] or body.endswith("action.") else body
@@ -96,7 +106,7 @@ def _without_place(text: str) -> str:
 
 def _unwrapped(text: str) -> str:
     text = content_of(_named_content(text))
-    if (printed := told_by_cli(text)) is not None:
+    if (printed := told_by_cli(text)) is not None or (printed := told_by_openhands(text)) is not None:
         return printed
     if _OF_SHELL.match(text) and (printed := _printed(parse(text.strip()))) is not None:
         return printed

@@ -9,12 +9,14 @@ from trajcompress.summarize.extractive.fit import ASKED, RECENT, Line, Section
 from trajcompress.summarize.extractive.quoting import binding_sentences, is_pasted, quoted_paste
 from trajcompress.transcript.observations import is_request, request_text
 from trajcompress.transcript.speakers import speaker_of
+from trajcompress.transcript.text_protocols.openings import without_figures
 from trajcompress.transcript.trajectory import Turn
 
 _LONG_REQUEST_CHARS = 1_200  # of the last one, which is in force
 _REQUEST_CHARS = 600
 _SHORT_REQUEST_CHARS = (200, _BRIEF_CHARS := 80)
 _PASTED_CHARS = 160  # of code alone
+_LONG_NAG_CHARS = 120  # so much nobody types again with another number
 _LEAST_NAG_CHARS = 24  # people say "yes" or "go on" again, too
 
 
@@ -33,9 +35,10 @@ def requests_of(region: Sequence[Turn], head: Sequence[Turn], people: Collection
             continue
         name = speaker_of(turn) if len(speaking) > 1 else None
         said = one_line(clip(request_text(turn)))
-        if not any(map(str.isalnum, said)) or ((said in asked or said in before) and _nags(region, index)):
+        alike = without_figures(said, len(said)) if len(said) >= _LONG_NAG_CHARS else said  # "Attempt 2 failed: …"
+        if not any(map(str.isalnum, said)) or ((alike in asked or said in before) and _nags(region, index)):
             continue
-        asked.add(said)
+        asked.add(alike)
         recency = (index + 1) / len(region)
         if len(said) <= _REQUEST_CHARS:
             forms = [said]
