@@ -159,7 +159,7 @@ def _tell_used(told: ToldValues, data: Any, wanted: Wanted, most: int) -> dict[P
                 told.add((*used.row, at), text, most)
     _share_keys(told, tables)
     seen: set[str] = set()
-    for path, table in sorted(tables.items(), key=lambda each: (not each[1].rows, each[0])):
+    for path, table in sorted(tables.items()):
         _tell_columns(told, path, table, most, seen)
     return dict(sorted(tables.items()))
 
