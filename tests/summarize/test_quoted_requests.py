@@ -60,6 +60,14 @@ def test_no_mark_of_a_secret_is_cut():
         assert shorten(call, limit).count("[") == shorten(call, limit).count("]")
 
 
+@pytest.mark.parametrize("total", ["6 204,19", "6,204.19", "6.204,19", "$ 6204.19", "6'204.19"])
+def test_no_part_of_a_number_is_told(total):
+    text = f"The total comes to {total} and more."
+    told = {shorten(text, limit) for limit in range(8, len(text))}
+    assert {each for each in told if any(map(str.isdigit, each))} <= {each for each in told if total in each}
+    assert "The total comes to…" in told
+
+
 def test_of_code_that_is_pasted_alone_the_beginning_is_quoted():
     code = "\n".join(f"const part{n} = make({n}, 'not before {n}');" for n in range(40))
     turns = (say("user", code), say("assistant", "I have read it, and it is fine."))

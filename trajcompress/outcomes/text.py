@@ -115,6 +115,11 @@ def harmless(text: str) -> str:
 
 
 _DENIED = late_re(r"\s{0,2}(?:\w{1,12} )?(?:not|never|no longer|cannot|nor)\b")
+_NUMBER_CHARS = 40
+_NUMBER_BEGUN = late_re(  # a sign behind it, or before, is followed by digits
+    r"[ \xa0]?(?:(?:[$€£¥][ \xa0]?)?\d(?:[\d.,'\u2019 \xa0\u202f]{0,30}\d)?([.,'\u2019])?|([$€£¥]))\Z"
+)
+_MORE_DIGITS, _NUMBER_GOES_ON = late_re(r"[ \xa0]?\d"), late_re(r"[.,]\d|['\u2019 \xa0\u202f]\d{3}(?!\d)")
 _BEGUN = late_re(r"(?:[,;:]|[,;]? (?:and|but|or|which|that|because|as|so))? \w{1,12}\s?\Z")
 _BEGUN_CHARS = 30
 _MASK, _MASK_CHARS = "[REDACTED", 40
@@ -142,7 +147,8 @@ def line_break(said: str) -> str:
 def shorten(text: str, limit: int) -> str:
     """Cut between words if the end of one is near, with an ellipsis; at most ``limit`` characters.
 
-    What is denied right behind the cut is not said at all: without its "not" it would say the contrary.
+    What is denied right behind the cut is not said at all: without its "not" it would say the contrary. Nor is a part
+    of a number.
 
     >>> shorten("The right is reserved to the board and has not been handed on.", 46)
     'The right is reserved to the board…'
@@ -152,6 +158,10 @@ def shorten(text: str, limit: int) -> str:
     cut = text[: max(limit - 1, 0)]
     if (text[len(cut)].isalnum() or text[len(cut)] == "_") and (end := _LAST_BREAK.search(cut, max(limit - 40, 1))):
         cut = cut[: end.start() + 1]
+    whole = cut.rstrip()
+    begun = _NUMBER_BEGUN.search(whole, max(len(whole) - _NUMBER_CHARS, 0))
+    if begun and (_MORE_DIGITS if begun[1] or begun[2] else _NUMBER_GOES_ON).match(text, len(whole)):
+        cut = whole[: begun.start()]
     if _DENIED.match(text, len(cut)) and (begun := _BEGUN.search(cut, max(len(cut) - _BEGUN_CHARS, 1))):
         cut = cut[: begun.start()]
     mark = cut.rfind("[", max(len(cut) - _MASK_CHARS, 1))

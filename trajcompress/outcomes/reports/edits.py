@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from trajcompress.facts.reading import mentions
 from trajcompress.outcomes.text import one_line, shorten
 from trajcompress.processes.late_patterns import late_re
 
@@ -50,7 +51,7 @@ def done_in(body: str) -> re.Match[str] | None:
 
 def done_to(path: str, body: str) -> bool:
     """Whether a tool says of a file that a change was made to it."""
-    return any(path in said[0] for said in _DONE.finditer(body))
+    return any(mentions(said[0], path) for said in _DONE.finditer(body))
 
 
 def is_refused(body: str) -> bool:

@@ -106,7 +106,8 @@ def _is_code(line: str) -> bool:
 
 
 def _is_prose(line: str) -> bool:
-    return line[:1].isalpha() and " " in line and not (_is_code(line) or _CODE_SIGNS.search(line))
+    says = line[:1].isalpha() and (" " in line or not line.isascii())
+    return says and not (_is_code(line) or _CODE_SIGNS.search(line))
 
 
 def _of_prose(text: str) -> list[tuple[int, int]]:
