@@ -140,3 +140,10 @@ def test_of_code_that_is_sent_again_the_change_is_told():
     assert told[1:] == ["python … rate = 1", "python … rate = 3"]
     other = "import os\nfor name in os.listdir():\n    print(name)\n    print(os.stat(name).st_size)"
     assert "os.listdir" in labels(("python", sent[0], ""), ("python", {"code": other}, ""))[1]
+
+
+def test_what_ends_a_block_stands_before_what_follows_it():
+    new = "const event = {\n  type: 'blur',\n};\nhandle(event);\n"
+    told = brought_in({"path": "a.js", "old_str": "x", "new_str": new})
+    assert told == "const event = { type: 'blur', }; handle(event);"
+    assert brought_in({"path": "a.js", "new_str": "if (a) {\n  b();\n}\n"}) == "if (a) { b(); (+1 line)"

@@ -40,6 +40,7 @@ _HEADING = late_re(r"#{1,6} \S")
 _USUAL = late_re(r"import|from|using|package|try:|def main|if __name__|pass\b")
 _VALUE = late_re(r"(?<![\w\"'])[+-]?\d[\w.+-]{0,30}")
 _APART = " … "
+_CLOSES = "})];,"
 _ENDS = ("```", "end_of_edit")  # of what is brought in
 _DOCSTRINGS = ('"""', "'''")
 _DIFF = late_re(r"^(?:@@|\*\*\* (?:Update|Add) File: |<{5,9} SEARCH)", re.MULTILINE)
@@ -138,23 +139,24 @@ def told_lines(lines: Iterable[str | None], limit: int = CHANGE_CHARS) -> str:
             given.append((line, apart))
             apart = False
         apart = apart or raw is None
-    code = _code_of(given) or given
+    code = _code_of(given) or [(line, apart, 1) for line, apart in given]
     said, told = "", 0
-    for line, apart in code:
+    for line, apart, number in code:
         between = _APART if said and apart else line_break(said)
         if said and len(said) + len(between) + len(line) > limit:
             break
         said += between + shorten(line, limit - len(between))
-        told += 1
+        told += number
     left = len(given) - told
     return said + (f" (+{left} line{'s' if left > 1 else ''})" if left else "")
 
 
-def _code_of(lines: Sequence[tuple[str, bool]]) -> list[tuple[str, bool]]:
-    """Return lines of code: no comment, import, or what stands in a docstring."""
-    code: list[tuple[str, bool]] = []
+def _code_of(lines: Sequence[tuple[str, bool]]) -> list[tuple[str, bool, int]]:
+    """Return lines of code: no comment, import, or what stands in a docstring; how many are one with their ends."""
+    code: list[tuple[str, bool, int]] = []
     quote = ""
     apart = False  # from the last of them, by more than comments
+    ends: list[str] = []  # of blocks: without them what follows would stand inside
     for line, is_apart in lines:
         apart = apart or is_apart
         if quote:
@@ -163,9 +165,14 @@ def _code_of(lines: Sequence[tuple[str, bool]]) -> list[tuple[str, bool]]:
             quote = "" if line[:3] in line[3:] else line[:3]
         elif _USUAL.match(line):
             apart = True
+        elif not line.strip(_CLOSES):
+            ends.append(line)
         elif not _ASIDE.match(line):
-            code.append((line, apart))
-            apart = False
+            if ends and code and not apart:
+                before, was_apart, number = code[-1]
+                code[-1] = " ".join((before, *ends)), was_apart, number + len(ends)
+            code.append((line, apart, 1))
+            apart, ends = False, []
     return code
 
 
