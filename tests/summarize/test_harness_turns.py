@@ -97,3 +97,18 @@ def test_a_short_answer_stands_with_the_question_that_it_answers(budget):
     told = extract(ask((reply, say("user", "yes"), call(1, "ls", path="."), result(1, "a.txt")), budget=budget))
     assert section(told, "Requests").strip() == '- "yes"'
     assert question in section(told, "Replies")
+
+
+@pytest.mark.parametrize(
+    ("asks", "answer"),
+    [
+        ("Please confirm if you would like to go on with this order.", "Yes, please go on with that one. Thank you!"),
+        ("Which of the two do you want?", "Neither of these works for me as I do not want to leave before noon."),
+        ("Shall I delete it?", "No, leave it where it is for now."),
+    ],
+)
+def test_what_an_answer_points_back_to_is_quoted_though_it_has_more_words(asks, answer):
+    told_before = "The total comes to 255 for the two of them. " * 12
+    reply = say("assistant", f"{told_before}{asks}")
+    told = extract(ask((reply, say("user", answer), *(call(1, "ls", path="."), result(1, "a.txt"))), budget=120))
+    assert asks in section(told, "Replies")

@@ -23,6 +23,13 @@ from trajcompress.transcript.trajectory import Turn
 _REPLY_CHARS, _SHORT_REPLY_CHARS = 260, 120
 _FEW_WORDS, _FEW_CHARS, _STOPS = 3, 2, ".,!"  # of a person
 _OPTION_CHARS = 160
+_POINTS_BACK_CHARS = 120
+_POINTS_BACK = late_re(
+    r"\W{0,2}(?:yes|yep|yeah|no(?=[ ]?[,.!;])|nope|sure|ok(?:ay)?|correct|neither|either|both|go ahead"
+    r"|please (?:do|proceed)|i (?:confirm|agree|do)|(?:that|it)(?:'s| is) (?:right|correct|fine)|sounds good)\b",
+    re.IGNORECASE,
+)
+_CONFIRM = late_re(r"(?:please )?(?:confirm|let me know|tell me)\b", re.IGNORECASE)
 _REPLIED = 0.5
 _GREETING = late_re(
     r"(?:(?:captured|perfect|excellent|great|good(?: start| point| question| choice)?|sure(?: thing)?|certainly"
@@ -103,16 +110,18 @@ def _answered(spoken: str, after: Turn) -> str:
 
 
 def _is_brief(answer: str) -> bool:
-    """Whether an answer has a few words, and no id."""
+    """Whether an answer has a few words and no id, or begins with what points back to a question."""
+    if len(answer) <= _POINTS_BACK_CHARS and _POINTS_BACK.match(answer):
+        return True
     words = [word.strip(_STOPS) for word in answer.split()]
     few = len(words) <= _FEW_WORDS and len(answer) <= BRIEF_CHARS
     return few and all(word.isalpha() or len(word) <= _FEW_CHARS for word in words)
 
 
 def _asked(said: str) -> str:
-    """Return the last question of what something said ends with; nothing where there is none, or it is long."""
+    """Return the last question with which something said ends, or asks for an answer; nothing where it is long."""
     last = (said[start:end].strip() for start, end in reversed(sentences(said)[-_LAST_SENTENCES:]))
-    asked = next((each for each in last if each.rstrip(_CLOSES).endswith(("?", "？"))), "")
+    asked = next((each for each in last if each.rstrip(_CLOSES).endswith(("?", "？")) or _CONFIRM.match(each)), "")
     return asked if len(asked) <= _SHORT_REPLY_CHARS else ""
 
 
