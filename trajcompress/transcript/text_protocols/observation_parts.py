@@ -38,6 +38,8 @@ SPOKEN = late_re(
     r"|finished|started"
     r"|aborted|cancel\w{1,4}|illegal|invalid|is|was|has|not)\b)"
     r"|no,? no\b|hang on|hold on|(?:wait|stop|oops|ugh|argh|nope|yep)(?=[,.!…])"
+    r"|(?:继续|繼續|好的|谢谢|謝謝|下一步|続けて|계속(?:해)?|продолжай(?:те)?|дальше|weiter|continúa|sigue|continuez?|avanti)"
+    r"(?=\s?[。！.!]?\s{0,4}\Z)"
     r"|looks? (?:good|fine|right|wrong|ok)|that (?:looks|works)|go on|go ahead|never ?mind|that'?s)\b",
     re.IGNORECASE,
 )
