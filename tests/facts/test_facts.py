@@ -42,20 +42,6 @@ def test_what_only_the_region_tells_and_the_rest_uses_is_needed(fact):
     assert needed([result("nothing here")], [say("assistant", f"So I take {fact}.")]) == ()
 
 
-@pytest.mark.parametrize(
-    ("told", "said", "fact"),
-    [
-        ("leaves at 19:00:00, not at 07:00:00", "It leaves at 07:00 PM.", "19:00"),
-        ("leaves at 07:30 and 19:30", "It leaves at 7:30 a.m.", "07:30"),
-        ("leaves at 00:15", "It leaves at 12:15am.", "00:15"),
-        ("departs 12:15", "It leaves at 12:15 pm.", "12:15"),
-        ("departs 07:00 PM", "It leaves at 07:00 PM.", "07:00 PM"),
-    ],
-)
-def test_a_time_is_known_as_data_have_it(told, said, fact):
-    assert needed([result(told)], [say("assistant", said)]) == (fact,)
-
-
 @pytest.mark.parametrize("used", ["repos/o/r/comments/2778466000/replies", "https://a.org/comments/2778466000?x=1"])
 def test_an_id_that_is_part_of_a_path_later_is_needed(used):
     region = [result('{"id": 2778466000, "body": "Rename it."}')]

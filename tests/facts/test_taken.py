@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from needing import needed, result, say
 
 from trajcompress.facts.taken import STRONG, words_taken
 
@@ -110,3 +111,17 @@ def test_a_figure_is_taken_from_where_it_is_a_value_though_a_later_listing_count
 
 def test_a_figure_before_a_unit_without_a_space_is_taken():
     assert taken("商务座: 有票 235元\n一等座: 有票 107元", "First class is 107.") == {"107"}
+
+
+@pytest.mark.parametrize(
+    ("told", "said", "fact"),
+    [
+        ("leaves at 19:00:00, not at 07:00:00", "It leaves at 07:00 PM.", "19:00"),
+        ("leaves at 07:30 and 19:30", "It leaves at 7:30 a.m.", "07:30"),
+        ("leaves at 00:15", "It leaves at 12:15am.", "00:15"),
+        ("departs 12:15", "It leaves at 12:15 pm.", "12:15"),
+        ("departs 07:00 PM", "It leaves at 07:00 PM.", "07:00 PM"),
+    ],
+)
+def test_a_time_is_known_as_data_have_it(told, said, fact):
+    assert needed([result(told)], [say("assistant", said)]) == (fact,)

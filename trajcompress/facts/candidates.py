@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from itertools import chain
 
+from trajcompress.facts.forms import time_as_data
 from trajcompress.processes.late_patterns import late_re
 
 FACT_CHARS = 100
@@ -38,7 +39,6 @@ _TELLING_FIGURE = late_re(
     r"|\d{1,9}(?:\.\d{1,9})?(?:%| ?[^\d.,:%]{1,7})",  # 45%, 20 km
     re.ASCII,
 )
-_HALF_OF_DAY, _NOON = late_re(r" ?([AaPp])\.?[Mm]\b"), 12
 _IN_FIGURE = late_re(r"\d,[\w./@~%+-]", re.ASCII)  # without any, what stands around a token does not matter
 # Without any, no figure is telling, nor is there any of the above.
 _FIGURE_SIGN = late_re(rf"[$€£¥\d](?:(?<=\D)\d|,[\w./@~%+-]|:\d|%| ?{_UNIT})", re.ASCII)
@@ -108,23 +108,14 @@ def candidates(text: str) -> dict[str, None]:
             continue
         figure = match[0].rstrip(".,:")
         if not figure.isdecimal() and _TELLING_FIGURE.fullmatch(figure) and not _is_in_word(rest, match.start()):
-            said.update(dict.fromkeys(_of_clock(figure, rest, match.start()) if ":" in figure else (figure,)))
+            end = match.start() + len(figure)
+            said.update(dict.fromkeys(time_as_data(figure, rest, end) if ":" in figure else (figure,)))
     for quoted in map(str.strip, map("".join, (_QUOTED_ASCII if rest.isascii() else _QUOTED).findall(rest))):
         if (" " in quoted or not quoted.isascii()) and is_telling(quoted):
             said[quoted] = None
     rest = rest.replace("</", "<")  # the end of an element is no path
     tokens = _TOKEN.findall(rest) if has_figures and _IN_FIGURE.search(rest) else _split(rest)
     return dict.fromkeys(chain(filter(_is_sound, said), chain.from_iterable(map(_FACTS_IN.__getitem__, tokens))))
-
-
-def _of_clock(time: str, text: str, start: int) -> tuple[str, ...]:
-    """Return a time as it is said, and as data have it: ``07:30 PM`` and ``19:30``."""
-    half = _HALF_OF_DAY.match(text, start + len(time))
-    hour, _, rest = time.partition(":")
-    if half is None or not 0 < int(hour) <= _NOON:
-        return (time,)
-    since_midnight = int(hour) % _NOON + _NOON * (half[1] in "Pp")
-    return f"{time}{half[0]}", f"{since_midnight:02}:{rest}"
 
 
 def value_candidate(value: str) -> str | None:

@@ -44,6 +44,7 @@ _MONTHS = (
 _MONTH = r"(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.?"
 _DATE = late_re(rf"{_MONTH} (?:(\d\d?)(?:st|nd|rd|th)?,? )?(\d{{4}})\b")
 _DAY_BEFORE, _BEFORE_CHARS = late_re(r"\b(\d\d?)(?:st|nd|rd|th)? \Z"), 6
+_HALF_OF_DAY, _NOON = late_re(r" ?([AaPp])\.?[Mm]\b"), 12
 _ISO = late_re(r"(\d{4})-([01]\d)-([0-3]\d)")
 
 
@@ -57,6 +58,20 @@ def as_data(text: str, *, figures: bool) -> Iterator[str]:
             yield f"{year}-{number:02}-{int(day):02}"
     if figures and (plain := _THOUSANDS.sub("", text)) != text:
         yield plain
+
+
+def time_as_data(time: str, text: str, end: int) -> tuple[str, ...]:
+    """Return a time that ends at a place of a text, as it is said and as data have it.
+
+    >>> time_as_data("07:30", "at 07:30 PM", 8)
+    ('07:30 PM', '19:30')
+    """
+    half = _HALF_OF_DAY.match(text, end)
+    hour, _, rest = time.partition(":")
+    if half is None or not 0 < int(hour) <= _NOON:
+        return (time,)
+    since_midnight = int(hour) % _NOON + _NOON * (half[1] in "Pp")
+    return f"{time}{half[0]}", f"{since_midnight:02}:{rest}"
 
 
 def in_other_forms(
