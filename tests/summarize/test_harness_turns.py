@@ -83,6 +83,19 @@ def test_what_is_said_again_after_replies_without_calls_is_told_once():
     assert section(record, "Requests").count("until all of it is done") == 1
 
 
+def test_what_a_harness_says_again_with_another_number_is_told_once():
+    clock = "<system-reminder>You have {} minutes left for all of your tasks.</system-reminder>"
+    failed = (
+        "Attempt {} failed validation. You have not made the output file out.json yet. Make it now, no new field, and"
+    )
+    turns = [
+        turn
+        for n in (1, 2, 3)
+        for turn in (REPLY, say("user", clock.format(9 - n)), say("user", f"{failed.format(n)} match the schema."))
+    ]
+    assert section(extract(ask(turns)), "Requests").count("failed validation") == 1
+
+
 def test_what_the_kept_beginning_of_a_row_says_already_behind_a_reply_is_a_harness():
     asks = "Based on the files above, answer: do we need more context, and where are the bugs?"
     head = (say("user", f"Find the bug.\n{asks}"), say("assistant", "I look."), say("user", asks))

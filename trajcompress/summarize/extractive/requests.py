@@ -17,6 +17,7 @@ _REQUEST_CHARS = 600
 _SHORT_REQUEST_CHARS = (200, _BRIEF_CHARS := 80)
 _PASTED_CHARS = 160  # of code alone
 _LONG_NAG_CHARS = 120  # so much nobody types again with another number
+_NEAR = 3  # turns back
 _LEAST_NAG_CHARS = 24  # people say "yes" or "go on" again, too
 
 
@@ -58,9 +59,14 @@ def _is_asked_by(turn: Turn, people: Collection[str]) -> bool:
 
 
 def _nags(region: Sequence[Turn], index: int) -> bool:
-    """Whether a turn that says again what one before it did follows a reply that calls nothing: harnesses do so."""
-    before = region[index - 1]
-    return before.role == "assistant" and not before.calls and len(region[index].text) >= _LEAST_NAG_CHARS
+    """Whether a turn that says again what one before it did follows a reply that calls nothing: harnesses do so.
+
+    Between them may stand what a harness says alone, such as how much time is left.
+    """
+    near = reversed(region[max(index - _NEAR, 0) : index])
+    before = next((turn for turn in near if not is_request(turn) or request_text(turn)), None)
+    replies = before is not None and before.role == "assistant" and not before.calls
+    return replies and len(region[index].text) >= _LEAST_NAG_CHARS
 
 
 def _quoted(turn: Turn, limit: int) -> str:
