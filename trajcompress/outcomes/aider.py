@@ -23,7 +23,7 @@ def told_by_aider(text: str) -> str:
     """
     if not text.startswith(_MARK) or len(text) > _MOST_CHARS:
         return ""
-    lines = [line.removeprefix(_MARK).removeprefix(_MARK.strip()).strip() for line in text.strip().splitlines()]
+    lines = [line.removeprefix(">").strip() for line in text.splitlines()]
     applied = [line for line in lines if line.startswith(_APPLIED)]
     if not applied:
         return ""

@@ -46,7 +46,7 @@ _FOLDER_HEAD = late_re(  # as PowerShell and `dir` write it above the files of a
     r"[- ]{1,90}\r?\n"
     r"|(?:\s{0,4}Volume [^\n]{1,200}\n){0,2}\s{0,8}Directory of [^\n]{1,1000}\n\s{0,8}"
 )
-_PAIR = 2
+_LEAST_LISTED = 3  # files; of one or two also what is said of them
 _LONG_LISTING = late_re(r"\s{0,4}(?:total \d[^\n]{0,20}\n)?[-dlcbps][-rwxsStT]{9}[.+@]?\s")  # names tell most
 _HIT = late_re(r"(?:[^\s:]{1,300}:)?\d{1,7}[:-]")
 _BRACE, _ENDS_BLOCK, _BETWEEN_CHARS = "}", late_re(r"[\s})\];,]*}[\s})\];,]*"), 60
@@ -98,7 +98,7 @@ class Plain:
             return []
         if changed := packages_changed(self._body, self._asked.later):
             return changed
-        lists = self._body.count("\n") > _PAIR and _LONG_LISTING.match(self._body) is not None
+        lists = self._body.count("\n") >= _LEAST_LISTED and _LONG_LISTING.match(self._body) is not None
         if len(self._body) <= limit and not lists:
             short = unlinked(_without_header(self._body))
             lines = dict.fromkeys(filter(None, map(one_line, short.splitlines())))
