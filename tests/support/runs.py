@@ -137,7 +137,10 @@ def finish(place: Place, command: list[str | Path]) -> None:
 def assert_same_as_whole(place: Place, command: list[str | Path], output: str = "out") -> None:
     """Check that the run of ``command`` into ``output`` has ended as one that nobody disturbed."""
     finish(place, ["whole" if argument == output else argument for argument in command])
-    assert outcome(place.folder / output) == outcome(place.folder / "whole")
+    ours, whole = outcome(place.folder / output), outcome(place.folder / "whole")
+    differ = [name for name in ours.keys() | whole.keys() if ours.get(name) != whole.get(name)]
+    told = [(name, ours.get(name), whole.get(name)) for name in differ if name.endswith((".parquet", ".json"))]
+    assert ours == whole, (differ, told)
 
 
 def outcome(folder: Path) -> dict[str, Any]:
