@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import pickle
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from engine_setups import Odd
+from engine_setups import Keeping, Odd
 from in_workers import assert_gone
 
 from trajcompress.engine.local import LocalEngine
@@ -142,6 +143,16 @@ def test_what_is_printed_before_a_worker_is_ready_is_no_answer(tmp_path, monkeyp
         assert [noisy.answers().readline() for _ in range(2)] == [b"first\n", b"second\n"]
         with pytest.raises(EOFError):
             silent.answers()
+
+
+def test_news_that_nobody_hears_any_more_break_off_nothing_that_is_to_be_kept(tmp_path):
+    worker = WorkerProcess("trajcompress.engine.worker")
+    worker.process.stdout.close()
+    with worker.process:
+        pickle.dump(Keeping(tmp_path / "kept"), worker.input)
+        worker.input.flush()
+        assert worker.process.wait(60) == 0
+    assert (tmp_path / "kept").read_text() == "what was paid for"
 
 
 @pytest.mark.parametrize("todo", ["spin", "ask and wait"])

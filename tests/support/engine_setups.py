@@ -6,6 +6,7 @@ import os
 import threading
 from dataclasses import dataclass
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 from trajcompress.engine.messages import Channel
@@ -35,6 +36,17 @@ class Odd:
             channel.emit(self.greeting)
         while (todo := channel.ask("what now?")) is not None:
             _do(channel, todo)
+
+
+@dataclass(frozen=True)
+class Keeping:
+    """Tells of what it has, then keeps it."""
+
+    path: Path
+
+    def work(self, channel: Channel) -> None:
+        channel.emit("it has come")
+        self.path.write_text("what was paid for")
 
 
 def _do(channel: Channel, todo: Any) -> None:

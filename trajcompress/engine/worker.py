@@ -27,15 +27,14 @@ def main() -> None:
 
     def send(message: object) -> None:
         data = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
-        with lock:
+        with lock, suppress(BrokenPipeError):  # nobody is there any more, but an answer just paid for can be kept
             answers.write(data)
             answers.flush()
 
     channel = WorkerChannel(send)
-    with suppress(BrokenPipeError):
-        setup = pickle.load(messages)  # noqa: S301 - from the process that started this one
-        threading.Thread(target=_listen, args=(messages, channel), name="listener", daemon=True).start()
-        channel.work(setup)
+    setup = pickle.load(messages)  # noqa: S301 - from the process that started this one
+    threading.Thread(target=_listen, args=(messages, channel), name="listener", daemon=True).start()
+    channel.work(setup)
     os._exit(0)  # whatever threads are left
 
 
