@@ -12,7 +12,7 @@ _LEAST_CHARS = 200
 _MOST = 8
 """As many are taken off either end, so that no text is searched more often."""
 
-_CONSTANTS = late_re(  # of Claude Code, AutoGen's terminal, Inspect's agents, simulated users, AutoCodeRover
+_CONSTANTS = late_re(  # of Claude Code, AutoGen, Inspect's agents, simulated users, AutoGPT, LlamaIndex, AutoCodeRover
     r"\s{0,8}(?:\[Request interrupted by user(?: for tool use)?\]"
     r"|There is no code from the last \d{1,3} messages? for me to execute\. Group chat manager [^\n]{0,240}"
     r"|Your submission was incorrect\. Please proceed and attempt to find the correct answer\."
@@ -20,6 +20,8 @@ _CONSTANTS = late_re(  # of Claude Code, AutoGen's terminal, Inspect's agents, s
     r"(?:\s{1,4}If you believe you\s{1,4}have completed the task, please call the `?\w{1,40}(?:\(\))?`? tool"
     r"[^\n]{0,80})?"
     r"|###(?:STOP|TRANSFER|OUT-OF-SCOPE)###"
+    r"|Determine (?:which next command|exactly one command) to use(?: next)?\b[^\n]{0,200}:"
+    r"|(?:Observation: )?Error: Could not parse output\. Please follow the thought-action-input format\. Try again\."
     r"|Let's analyze collected context first\.?|Based on your analysis, answer below questions: [^\n]{0,240})\s{0,8}"
 )
 _CONSTANT_CHARS = 300

@@ -47,9 +47,14 @@ _JUDGED = late_re(
 def is_feedback(text: str) -> bool:
     """Whether a text begins with what a harness says of an action, and no person speaks of themselves in it."""
     begin = text[:BEGIN_CHARS]
-    if _PARSER.match(begin):
+    if is_parser(begin):
         return True
     return _FEEDBACK.search(begin.lower()) is not None and _MYSELF.search(begin) is None
+
+
+def is_parser(text: str) -> bool:
+    """Whether the parser of a game that is told in words says that it could make nothing of a command."""
+    return _PARSER.match(text) is not None
 
 
 def nag_of(text: str) -> str:

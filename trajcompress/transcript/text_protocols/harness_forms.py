@@ -15,6 +15,10 @@ _SPEAKER = (
     rf"{_TURN}(?:>>>>>>>> [A-Z]{{3,12}} [^\n]{{1,120}}\s{{1,4}}){{0,4}}"
     rf"{_RULE}[\w.-]{{1,60}} \(to [\w.-]{{1,60}}\):\s{{1,4}}"
 )
+_ANOTHER_TRY = (  # what InterCode asks for behind a result
+    r"\n\s{0,8}(?:Here is the query again: [^\n]{0,2000}\n\s{0,8})?(?:Try something different to generate"
+    r"|Analyze the output and think about)[^\n]{0,200}(?:\n[^\n]{0,200})?"
+)
 RESULT_SENTENCES = (
     # AutoGen, as the two below
     rf"{_TURN}>>>>>>>> (?:USING AUTO REPLY|EXECUTING (?:CODE BLOCK|FUNCTION))",
@@ -168,6 +172,7 @@ RESULT_ENDS = (
     ),
     r"\[The command completed with exit code -?\d{1,3}\.\][^\n]{0,80}",  # OpenHands
     r"Now let's retry: take care not to repeat previous errors![^\n]{0,200}",  # smolagents
+    rf"Reward: -?[\d.]{{1,20}}{_ANOTHER_TRY}",  # InterCode
 )
 """How observations end, and nothing that people write."""
 BODY_OPENS = (
@@ -208,6 +213,7 @@ BODY_OPENS = (
     r"\[[\w-]{2,40}(?: for [^\]\n]{0,300})?\] Result:\n?",  # Cline, Roo Code
     r"\[Tool(?: \(Error\))?\]\n",
     r"exit ?code: -?\d{1,3} \([^)\n]{0,40}\)\s{0,4}(?:Code output:[ \t]?)?",  # AutoGen
+    r"(?:MySQL Database|Bourne Shell|Python) Output: ",  # InterCode
 )
 """What stands before the body of an observation, beside tags."""
 BODY_CLOSES = (
@@ -228,6 +234,7 @@ BODY_CLOSES = (
     r"\n?<\|(?:/tool|end\w{0,20})_(?:response|result|output)s?\|>\s{0,4}\Z",
     r"\n?\[/TOOL_RESULTS\]\s{0,4}\Z",  # Mistral
     r"\n?Last output from code snippet:\nNone\s{0,4}\Z",  # smolagents
+    rf"{_ANOTHER_TRY}\s{{0,4}}\Z",
 )
 """What stands behind the body of an observation, beside tags."""
 BODY_CLOSES_SIGNS = (
@@ -246,6 +253,8 @@ BODY_CLOSES_SIGNS = (
     "<｜tool▁output▁end",
     "[STDERR]",
     "\nThought:",
+    "Try something different to ",
+    "Analyze the output and ",
     "\n>",
     "<|/tool_",
     "<|end_",

@@ -18,6 +18,7 @@ from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.text_protocols.acted import Acted, after_thought
 from trajcompress.transcript.text_protocols.addressing import addresses, tells
 from trajcompress.transcript.text_protocols.bare_commands import is_code, terse_action
+from trajcompress.transcript.text_protocols.feedback import is_parser
 from trajcompress.transcript.text_protocols.openings import label_of, without_figures
 from trajcompress.transcript.text_protocols.printed import is_output, printed
 from trajcompress.transcript.text_protocols.written_calls import new_call, script_call
@@ -124,7 +125,8 @@ def game_moves(turns: Sequence[Turn], answered: Sequence[int]) -> Mapping[int, A
     labels = Counter(label for text in replies if (label := label_of(text)) and ". " not in label)
     # As a person does who plays the world.
     speaks = max(labels.values(), default=0) >= _HALF * len(replies)
-    return moves if median(map(len, replies)) >= _REPLY_CHARS and not speaks else {}
+    tells = median(map(len, replies)) >= _REPLY_CHARS or any(map(is_parser, replies))  # of rooms their names alone
+    return moves if tells and not speaks else {}
 
 
 def _in_code(turns: Sequence[Turn], answered: Sequence[int]) -> Mapping[int, Acted]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 
+from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.summary_marks import SUMMARY_PREFIX, without_summary
 from trajcompress.transcript.text_protocols.acted import Acted, after_thought
 from trajcompress.transcript.text_protocols.actions import EDIT, find_actions
@@ -19,6 +21,8 @@ from trajcompress.transcript.text_protocols.prompts import has_form, prompt_of, 
 from trajcompress.transcript.text_protocols.replies import echoes
 from trajcompress.transcript.trajectory import Turn
 
+_INPUT = late_re(r"\s{0,8}Action Input\b", re.IGNORECASE)
+_PARTS = 3  # a thought, an action, its input
 _TELLING_CHARS = 20
 _BRIEF_CHARS = 160
 _LINE_CHARS = 60
@@ -47,7 +51,7 @@ class TurnEvidence:
             if not may_answer(turn) or before.role not in {"assistant", "user"}:
                 continue
             self.prints[index] = printed(without_summary(turn.text))
-            if before.role == "assistant" and (acted := acted_of(before)):
+            if before.role == "assistant" and (acted := acted_of(before) or _ended_by(turns, index - 1)):
                 self.acts[index - 1] = acted
         self.is_set_up = False
         self.prompt, self.system = prompt_of(turns), prompt_of(turns, "system")
@@ -150,3 +154,15 @@ def acted_of(turn: Turn) -> Acted | None:
     if turn.calls:
         return Acted(turn.calls, "named", 0)
     return find_actions(turn.text)
+
+
+def _ended_by(turns: Sequence[Turn], index: int) -> Acted | None:
+    """Return the action that a turn ends which stood in the turns of the assistant right before it."""
+    text = turns[index].text
+    if not _INPUT.match(text):
+        return None
+    first = index
+    while first > max(index - _PARTS, 0) and turns[first - 1].role == "assistant" and not turns[first - 1].calls:
+        first -= 1
+    acted = find_actions("\n".join(turn.text for turn in turns[first : index + 1])) if first < index else None
+    return acted._replace(start=0) if acted else None
