@@ -60,6 +60,52 @@ def turns_of(*texts):
             "b'\\xef'",
         ),
         ("API output: Error: order not found", "Error: order not found"),
+        (
+            (
+                "MySQL Database Output: [('county',), ('harbour',)]\nReward: 0.0\nHere is the query again: \"How many?\"\n"
+                "Try something different to generate SQL command to get a reward of 1.\nDo not generate any output.\n"
+            ),
+            "[county; harbour]",
+        ),
+        (
+            (
+                "Observation:\n224\nYou have 1 steps left and 2 chances to propose solution left.\n"
+                "You should take the last step to propose a solution.\n"
+            ),
+            "224",
+        ),
+        (
+            (
+                "Run 2 completed. Here are the results:\n{'val': {'acc_mean': 0.91}}\n\nDecide if you need to re-plan your "
+                "experiments given the result (you often will not need to).\n\nSomeone else will be using `notes.txt`.\n"
+                "Then, implement the next thing on your list.\n"
+                "If you are finished with experiments, respond with 'ALL_COMPLETED'."
+            ),
+            "val=(acc_mean=0.91)",
+        ),
+        (
+            (
+                "Observation: please analyze the attached screenshot and give the Thought and Action. I've provided the "
+                "tag name of each element and the text it contains (if text exists). Please focus more on it.\n"
+                '[4]: <button> "Ferries";\n'
+            ),
+            '[4]: <button> "Ferries";',
+        ),
+        (
+            (
+                "[execute_command for 'git clone h'] Result:\nCommand executed in terminal  within working directory "
+                "'d:/dev'. Exit code: 0\nOutput:\nCloning into 'h'...\n"
+            ),
+            "Cloning into 'h'...",
+        ),
+        (
+            (
+                "EXECUTION RESULT of [execute_bash]:\n[Below is the output of the previous command.]\n\n[Your command "
+                '"ls -l" is NOT executed. The previous command is still running - You CANNOT send new commands until it '
+                "is completed.]"
+            ),
+            "NOT executed. The previous command is still running",
+        ),
         ("Tromsø\nGive me one action.\n", "Tromsø"),
         ("menu File (70, 64)\n\nWhat's the next step that you will do to help with the task?", "menu File (70, 64)"),
         (

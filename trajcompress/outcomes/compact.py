@@ -17,6 +17,11 @@ _LONG_CHARS = 200
 _DEPTH = 5
 _PRINTED = late_re(r"[\[{]{1,8}'")
 _ODD_ESCAPE = late_re(r"\\[^\\'\"abfnrtv0-7xuUN]")  # which Python warns of
+_CALLED = late_re(  # outside of strings, which are matched first
+    r"'(?:[^'\\]++|\\.)*+'|\"(?:[^\"\\]++|\\.)*+\"|\bdatetime\.date(?:time)?\((\d{1,4}(?:, ?\d{1,6}){2,6})\)"
+    r"|\b[A-Z]\w{1,30}\(('[^'\\\n]{0,200}')\)",
+    re.DOTALL,
+)
 _TOKEN = late_re(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{},]', re.DOTALL)  # the last string may have no end
 _CUT = late_re(r"\[\s*+[\[{\"\d\-tfn]|\{\s*+\"")
 _CLOSES = {"[": "]", "{": "}"}
@@ -39,13 +44,26 @@ def parse_printed(text: str) -> Any:
 
     >>> parse_printed("{'name': 'Ann', 'ids': (1, 2), 'left': None}")
     {'name': 'Ann', 'ids': [1, 2], 'left': None}
+    >>> parse_printed("{'due': datetime.date(2024, 6, 13), 'total': Decimal('5.10')}")
+    {'due': '2024-06-13', 'total': '5.10'}
     """
     if not _PRINTED.match(text) or _ODD_ESCAPE.search(text):
         return text
+    literal = _CALLED.sub(_as_text, text.strip()) if "(" in text else text.strip()
     try:
-        return parse(json.dumps(ast.literal_eval(text.strip()), ensure_ascii=False))
+        return parse(json.dumps(ast.literal_eval(literal), ensure_ascii=False))
     except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
         return text
+
+
+def _as_text(called: re.Match[str]) -> str:
+    """Write a value that Python prints as a call in quotes: the text that it is given, or a time as data have it."""
+    if called[1] is None:
+        return called[2] or called[0]
+    parts = [int(part) for part in called[1].split(",")]
+    written = "-".join(f"{part:02}" for part in parts[:3])
+    clock = ":".join(f"{part:02}" for part in parts[3:6])
+    return f"'{written} {clock}'" if clock else f"'{written}'"
 
 
 def parse_series(text: str) -> Any:

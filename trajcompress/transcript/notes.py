@@ -12,24 +12,27 @@ _LEAST_CHARS = 200
 _MOST = 8
 """As many are taken off either end, so that no text is searched more often."""
 
-_CONSTANTS = late_re(  # of Claude Code, AutoGen, Inspect's agents, simulated users, AutoGPT, LlamaIndex, AutoCodeRover
+_CONSTANTS = late_re(  # of Claude Code, AutoGen, Inspect, simulated users, CAMEL, AutoGPT, LlamaIndex, AutoCodeRover
     r"\s{0,8}(?:\[Request interrupted by user(?: for tool use)?\]"
     r"|There is no code from the last \d{1,3} messages? for me to execute\. Group chat manager [^\n]{0,240}"
     r"|Your submission was incorrect\. Please proceed and attempt to find the correct answer\."
     r"|Please proceed to the next step using your best judgement\."
     r"(?:\s{1,4}If you believe you\s{1,4}have completed the task, please call the `?\w{1,40}(?:\(\))?`? tool"
     r"[^\n]{0,80})?"
-    r"|###(?:STOP|TRANSFER|OUT-OF-SCOPE)###"
+    r"|###(?:STOP|TRANSFER|OUT-OF-SCOPE)###|<CAMEL_TASK_DONE>"
     r"|Determine (?:which next command|exactly one command) to use(?: next)?\b[^\n]{0,200}:"
     r"|(?:Observation: )?Error: Could not parse output\. Please follow the thought-action-input format\. Try again\."
-    r"|Let's analyze collected context first\.?|Based on your analysis, answer below questions: [^\n]{0,240})\s{0,8}"
+    r"|Let's analyze collected context first\.?"
+    r"|Based on your analysis, answer below questions:(?:\s{1,4}- [^\n]{1,240}){1,6})\s{0,8}"
 )
-_CONSTANT_CHARS = 300
+_CONSTANT_CHARS = 500
 _ASKED = late_re(  # by AutoGen's console, for what a person is to type, and does
     r"\s{0,8}(?:Provide|Please give) feedback to [^\n]{1,80}\. Press enter [^\n]{0,160}? the conversation: ?"
     r"(?:-{10,100} ?\d{0,4} ?-{10,100}\s{1,4})?\s{0,8}(?:>>>>>>>> NO HUMAN INPUT RECEIVED\.\s{0,8})?"
     r"(?:[\w.-]{1,60} \(to [\w.-]{1,60}\):\s{1,8})?"
 )
+_TEMPLATE = "TOOLS\n------\nAssistant can ask the user to use tools"  # of LangChain's conversational agent
+_GIVEN = "\nHere is the user's input (remember to respond with"
 _RULE_BELOW = late_re(r"\n-{60,100}\s{0,8}\Z")
 _LOADED = (  # by Claude Code, in turns of the user: a skill, what a command of its own printed, and a word about that
     "Base directory for this skill: ",
@@ -54,6 +57,8 @@ def without_notes(text: str) -> str:
     tail = text.find(_PLAN_TAIL, max(len(text) - _PLAN_TAIL_CHARS, 0))
     if tail >= 0 and _PLAN_TAIL_ENDS in text[tail:] and "\n" not in text[tail:].strip():
         text = text[:tail].rstrip()  # of Claude Code, behind a plan that a person accepts
+    if text.startswith(_TEMPLATE) and (given := text.find(_GIVEN)) >= 0:
+        text = text[text.find("\n", given) + 1 :].lstrip()
     if asked := _ASKED.match(text):
         text = _RULE_BELOW.sub("", text[asked.end() :]).strip()
     tags = [tag for tag in _TAGS if f"</{tag}>" in text]

@@ -150,8 +150,10 @@ def shown_code(text: str) -> Acted | None:
     """Read the edits of a turn, or its last fenced code, whatever is said behind it, where output answers it."""
     if edited := _edited(text, anywhere=True):
         return edited
-    fence = last_fence(text, anywhere=True)
-    return Acted((script_call(fence.language, fence.code),), "shape", fence.start) if fence else None
+    if (fence := last_fence(text, anywhere=True)) is None:
+        return None
+    calls = json_calls(fence.code) if fence.language == "json" else ()
+    return Acted(calls or (script_call(fence.language, fence.code),), "shape", fence.start)
 
 
 def _tagged(text: str) -> Acted | None:

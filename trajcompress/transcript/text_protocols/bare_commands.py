@@ -16,6 +16,7 @@ LABELS = late_re(r"(?:label|class(?:ify)?|category|sentiment|tag)[\[(]", re.IGNO
 """Answers of a chat that look like calls."""
 _SIGNED = late_re(r"[0-9_./$(\[;@*>=~|+-]|\?-|[A-Z][A-Z0-9_:*]{0,30}(?=[ \d:?]|\Z)")
 _SENTENCE_END = late_re(r"(?<![)\]])[.?!:,。？！：，…]\Z")
+_WIDE_SENTENCE = late_re(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3][.?!。！？]\Z")  # few signs, each of them a syllable
 _CODE = late_re(
     r"[A-Z][A-Z0-9_+]{1,20}(?:[ =?]\S[^\n]{0,200})?\Z|\([^\s()]{1,40} [^\n]{1,400}\)\Z"
     r"|(?:async )?def \w{1,80}\([^\n]{0,400}:[ \t]*\n|import [\w., ]{1,80}\n|from [\w.]{1,80} import [\w(*]"  # Python
@@ -94,9 +95,9 @@ def _is_command(said: str) -> bool:
 def _is_terse(line: str) -> bool:
     """Whether a line is no sentence: it begins with a small letter, a sign or capitals, or has a few words."""
     line = line.strip()
-    if not line or line.startswith((";", "?-")) or is_dense(line):
+    if not line or line.startswith((";", "?-")) or (is_dense(line) and not _WIDE_SENTENCE.search(line)):
         return True
-    if _SIGNED.match(line) and (" " not in line or line.isupper()):
+    if _SIGNED.match(line) and (" " not in line or (line.isascii() and line.isupper())):
         return True
     return not _SENTENCE_END.search(line) and (
         line[0].islower() or _SIGNED.match(line) is not None or len(line.split()) <= _TERSE_WORDS

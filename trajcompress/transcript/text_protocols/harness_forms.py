@@ -235,6 +235,16 @@ BODY_CLOSES = (
     r"\n?\[/TOOL_RESULTS\]\s{0,4}\Z",  # Mistral
     r"\n?Last output from code snippet:\nNone\s{0,4}\Z",  # smolagents
     rf"{_ANOTHER_TRY}\s{{0,4}}\Z",
+    (
+        r"\n\s{0,8}You have \d{1,3} steps? left and \d{1,3} chances? to propose solution left\."
+        r"(?:\s{1,4}You should take the last step to propose a solution\.)?\s{0,8}\Z"
+    ),  # MINT
+    # AI Scientist
+    (
+        r"\n\s{0,8}Decide if you need to re-plan your experiments given the result[^\n]{0,200}\n"
+        r"(?:[^\n]{0,1000}\n){0,12}If you are finished with experiments, respond with 'ALL_COMPLETED'\.?\s{0,4}\Z"
+    ),
+    r"\n\s{0,4}You will be updated on the terminal status and new output in the future\.\s{0,4}\Z",  # Cline
 )
 """What stands behind the body of an observation, beside tags."""
 BODY_CLOSES_SIGNS = (
@@ -255,18 +265,30 @@ BODY_CLOSES_SIGNS = (
     "\nThought:",
     "Try something different to ",
     "Analyze the output and ",
+    "Here is the query again: ",
+    "You have ",
+    "Decide if you need to re-plan",
+    "You will be updated on ",
     "\n>",
     "<|/tool_",
     "<|end_",
     "[/TOOL_RESULTS",
     "Last output ",
 )
-"""One is where any of :data:`BODY_CLOSES` is, but spaces."""
+"""One is where any of :data:`BODY_CLOSES` begins, but for spaces."""
 BEFORE_PRINTED = (
     r"\s{0,4}(?:\*\*[A-Z][\w ]{0,30}:\*\* `[^`\n]{0,80}`(?: \| )?){2,8}[ \t]{0,4}\n",  # OpenClaw
     r"\s{0,4}Here's the result of running [^\n]{0,400}\n",
     r"\s{0,4}succeeded in [\d.]{1,9} ?m?s:(?:\n|\s{0,4}\Z)",  # Codex CLI
     r"\s{0,4}Command executed\.\nOutput:\n(?=\S)",  # Cline
+    r"\s{0,4}Command executed in terminal [^\n]{0,400}\. Exit code: 0\nOutput:\n(?=\s{0,8}\S)",  # Roo Code
+    r"\s{0,4}\[Below is the output of the previous command\.\]\n",  # OpenHands
+    # WebVoyager
+    (
+        r"\s{0,4}please analyze the attached screenshot and give the Thought and Action\. I've provided the tag name "
+        r"[^\n]{0,400}\n(?=\S)"
+    ),
+    r"\s{0,4}Run \d{1,4} completed\. Here are the results:\n(?=\S)",  # AI Scientist
     r"\s{0,4}File: [^\n]{1,1000}\n(?=Error: )",  # Kilo Code, of what could not be read
     r"\s{0,4}(?:[A-Z][^\n:]{0,80}:\s{1,4})?Command \S{1,80} returned:\s{1,4}(?=\S)",  # AutoGPT
     # MCP's server that fetches

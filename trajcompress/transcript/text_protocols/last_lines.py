@@ -26,6 +26,8 @@ _RUN_TOGETHER = late_re(  # in logs that lost the ends of their lines
     r"(?:\A|(?<=[.!?]))[ \t]?Action: ?([^\n:]{1,80}?) ?Action Input: ?([^\n]{1,4000})\Z"
 )
 _COMMAND, _COMMAND_END = "Command: ", "<END>"  # of Cybench
+_TACTIC, _TACTIC_END = "[RUN TACTIC]\n", "\n[END]"  # of COPRA
+_BETWEEN_TOKENS = late_re(r"<\|(ACTION|action)\|>\s{0,4}([^<>]{1,400}?)\s{0,4}<\|(?:END|end|/\1)\|>\Z")
 _TAKEN = "[ACTION]"  # of Semantic Kernel's planner
 _TAG_CHARS, _BROWSED_CHARS = 2_000, 2_600
 
@@ -48,6 +50,10 @@ def marked_last(text: str) -> Acted | None:
     if text.endswith(_COMMAND_END) and (start := _last_line(text, _COMMAND)) >= 0:
         command = text[start + len(_COMMAND) : -len(_COMMAND_END)].strip()
         return Acted((script_call("", command),), "named", start) if command else None
+    if text.endswith("|>") and (found := last_match(_BETWEEN_TOKENS, text, max(len(text) - _BROWSED_CHARS, 0))):
+        return Acted((new_call("", found[2]),), "named", found.start())
+    if text.endswith(_TACTIC_END) and (start := _last_line(text, _TACTIC)) >= 0:
+        return Acted((new_call("", text[start + len(_TACTIC) : -len(_TACTIC_END)].strip()),), "named", start)
     start = _last_line(text, _TAKEN) if text.endswith("}") else -1
     calls = json_calls(text[start + len(_TAKEN) :].strip()) if start >= 0 else ()
     return Acted(calls, "named", start) if calls else None

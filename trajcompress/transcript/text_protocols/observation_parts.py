@@ -44,7 +44,7 @@ SPOKEN = late_re(
     re.IGNORECASE,
 )
 OTHER_TONGUES = late_re(
-    r"请(?!求)|[吗呢吧您你我]|ください|ですか|ませんか|해\s?주|주세요|나요|습니까|어요|할까"
+    r"请(?!求)|[吗呢吧您你我]|ください|ですか|ませんか|해\s?주|주세요|나요|습니까|어요|할까|[가-힣]\s?줘|고마[워웠]|그렇구나"
     r"|\b(?:стой|подожди|warte|stopp|halt,|espera|un momento|attends|arrête|aspetta|fermati|un attimo)\b"
     r"|\b(?:por favor|puedes|quiero|bitte|können|kannst|ich"
     r"|merci|s'il|peux|je|voglio|puoi|você|quero|пожалуйста|можешь|я)\b",

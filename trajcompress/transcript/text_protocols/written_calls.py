@@ -27,6 +27,9 @@ _DOES = ("(", "=", "import ")
 _STATEMENTS = (ast.Assign, ast.AugAssign, ast.Import, ast.ImportFrom, ast.For, ast.With, ast.If, ast.Try, ast.Expr)
 _ESCAPE = late_re(r"\\(.)", re.DOTALL)
 _ESCAPES = frozenset("\\'\"abfnrtv\n01234567xuUN")
+_STRUCTURE = late_re(r'"(?:[^"\\]++|\\.)*+"|["{}\[\]]', re.DOTALL)
+_CLOSING = {"{": "}", "[": "]"}
+_MOST_MISSING = 3
 _KEYED = late_re(r"[A-Za-z_]\w{0,40}=")
 _NEXT_KEY = late_re(r", ?(?=[A-Za-z_]\w{0,40}=)")
 _PYTHONS = frozenset({"python", "py", "ipython", "python3"})
@@ -103,7 +106,8 @@ def script_call(language: str, code: str) -> ToolCall:
     language = language.lower()
     code = code.strip("\n")
     if language in _PYTHONS:
-        return invoked(code) or new_call(language, {"code": code})
+        called = _calls_of(_parsed_leniently(code)) if code.lstrip().startswith("{") else ()
+        return invoked(code) or (called[0] if len(called) == 1 else new_call(language, {"code": code}))
     if language in {"javascript", "js"}:
         return new_call(language, {"code": code})
     tool = flagged(code)
@@ -113,7 +117,7 @@ def script_call(language: str, code: str) -> ToolCall:
 def named_calls(body: str) -> tuple[ToolCall, ...]:
     """Read calls: as JSON, or one as ``name[arguments]`` or ``name(arguments)``."""
     body = body.strip().strip("`").strip()
-    if body[:1] in {"{", "["} and (found := json_calls(body)):
+    if body[:1] in {"{", "["} and (found := _calls_of(_parsed_leniently(body))):
         return found
     first = body.partition("\n")[0] if body.count("\n") and not body.endswith((")", "]")) else body
     if match := _BRACKETS.match(first):
@@ -206,14 +210,17 @@ def json_or_text(text: str) -> Any:
     """Read arguments as JSON where they are."""
     text = text.strip().strip("`").strip() if "```" in text else text.strip()
     text = text.removeprefix("json\n")
-    if text[:1] in {"{", "["} and (data := _parsed(text)) is not None:
+    if text[:1] in {"{", "["} and (data := _parsed_leniently(text)) is not None:
         return data
     return text
 
 
 def json_calls(text: str) -> tuple[ToolCall, ...]:
     """Read JSON that names a tool, or several; nothing where any part of it does not."""
-    data = _parsed(text)
+    return _calls_of(_parsed(text))
+
+
+def _calls_of(data: Any) -> tuple[ToolCall, ...]:
     if isinstance(data, dict):
         listed: list[Any] = next((data[key] for key in _LIST_KEYS if isinstance(data.get(key), list)), [])
         calls = tuple(call for each in listed if (call := _listed_call(each)))
@@ -327,3 +334,27 @@ def _parsed(text: str) -> Any:
         return parse_json(text, strict=False)
     except ValueError:
         return None
+
+
+def _parsed_leniently(text: str) -> Any:
+    """Read JSON that models get wrong: without the brackets at its end, or as Python prints it."""
+    if (data := _parsed(text)) is not None or len(text) > _CODE_CHARS:
+        return data
+    if closing := _missing_brackets(text):
+        return _parsed(text + closing)
+    try:
+        data = ast.literal_eval(_ESCAPE.sub(_as_python_reads, text))
+        return json.loads(json.dumps(data))
+    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
+        return None
+
+
+def _missing_brackets(text: str) -> str:
+    """Return the brackets that a text opens and does not close; nothing where there are many, or in a string."""
+    opened: list[str] = []
+    for sign in _STRUCTURE.finditer(text):
+        if sign[0] in _CLOSING:
+            opened.append(_CLOSING[sign[0]])
+        elif (sign[0] in {"}", "]"} and (not opened or opened.pop() != sign[0])) or sign[0] == '"':
+            return ""
+    return "".join(reversed(opened)) if len(opened) <= _MOST_MISSING else ""
