@@ -62,10 +62,11 @@ def turns_of(*texts):
         ("API output: Error: order not found", "Error: order not found"),
         (
             (
-                "MySQL Database Output: [('county',), ('harbour',)]\nReward: 0.0\nHere is the query again: \"How many?\"\n"
-                "Try something different to generate SQL command to get a reward of 1.\nDo not generate any output.\n"
+                "MySQL Database Output: [('county',), ('harbour',)]\nReward: 0.0\n"
+                'Here is the query again: "How many?"\nTry something different to generate SQL command to get a '
+                "reward of 1.\nDo not generate any output.\n"
             ),
-            "[county; harbour]",
+            "[('county',), ('harbour',)] Reward: 0.0",
         ),
         (
             (
@@ -76,17 +77,18 @@ def turns_of(*texts):
         ),
         (
             (
-                "Run 2 completed. Here are the results:\n{'val': {'acc_mean': 0.91}}\n\nDecide if you need to re-plan your "
-                "experiments given the result (you often will not need to).\n\nSomeone else will be using `notes.txt`.\n"
+                "Run 2 completed. Here are the results:\n{'val': {'acc_mean': 0.91, 'loss': 0.3, 'steps': 40}}\n\n"
+                "Decide if you need to re-plan your experiments given the result (you often will not need to).\n\n"
+                "Someone else will be using `notes.txt`.\n"
                 "Then, implement the next thing on your list.\n"
                 "If you are finished with experiments, respond with 'ALL_COMPLETED'."
             ),
-            "val=(acc_mean=0.91)",
+            "acc_mean=0.91, loss=0.3, steps=40",
         ),
         (
             (
-                "Observation: please analyze the attached screenshot and give the Thought and Action. I've provided the "
-                "tag name of each element and the text it contains (if text exists). Please focus more on it.\n"
+                "Observation: please analyze the attached screenshot and give the Thought and Action. I've provided "
+                "the tag name of each element and the text it contains (if text exists). Please focus more on it.\n"
                 '[4]: <button> "Ferries";\n'
             ),
             '[4]: <button> "Ferries";',
@@ -100,9 +102,9 @@ def turns_of(*texts):
         ),
         (
             (
-                "EXECUTION RESULT of [execute_bash]:\n[Below is the output of the previous command.]\n\n[Your command "
-                '"ls -l" is NOT executed. The previous command is still running - You CANNOT send new commands until it '
-                "is completed.]"
+                "EXECUTION RESULT of [execute_bash]:\n[Below is the output of the previous command.]\n\n"
+                '[Your command "ls -l" is NOT executed. The previous command is still running - You CANNOT send new '
+                "commands until it is completed.]"
             ),
             "NOT executed. The previous command is still running",
         ),

@@ -29,7 +29,7 @@ REPLY = say("assistant", "The file seems to hold no flag at all, whatever I try 
         "Based on your analysis, answer below questions:  - do we need more context: call the search APIs.",
         "Determine which next command to use, and respond using the format specified above:",
         "Observation: Error: Could not parse output. Please follow the thought-action-input format. Try again.",
-        "Based on your analysis, answer below questions:\n- do we need more context: call the APIs.\n- where are bugs?",
+        "Based on your analysis, answer below questions:\n- do we need more context: call APIs.\n- where are bugs?",
         "<CAMEL_TASK_DONE>",
         "Base directory for this skill: /home/u/skills/plot\n\nUse it to draw a chart, never a table.",
         "<local-command-stdout>Set model to opus</local-command-stdout>",
@@ -133,8 +133,9 @@ def test_what_an_answer_points_back_to_is_quoted_though_it_has_more_words(asks, 
 
 def test_of_a_template_around_what_a_person_says_only_that_is_quoted():
     template = (
-        "TOOLS\n------\nAssistant can ask the user to use tools to look up information. The tools are:\n\n> Search: a "
-        "search engine.\n\nUSER'S INPUT\n--------------------\nHere is the user's input (remember to respond with a "
+        "TOOLS\n------\nAssistant can ask the user to use tools to look up information. The tools are:\n\n"
+        "> Search: a search engine.\n\nUSER'S INPUT\n--------------------\n"
+        "Here is the user's input (remember to respond with a "
         "markdown code snippet of a json blob with a single action, and NOTHING else):\n\nWhich ferry leaves last?"
     )
     assert section(extract(ask((REPLY, say("user", template)))), "Requests").strip() == '- "Which ferry leaves last?"'

@@ -17,6 +17,7 @@ from trajcompress.formats.media import IMAGE_MARK, marks_in_text, marks_left, te
 from trajcompress.formats.turns import RESULTS_JOINT, keys_of, read_turn, without_think
 from trajcompress.json_values import is_json
 from trajcompress.transcript.roles import CALL_ROLES
+from trajcompress.transcript.text_protocols.answered_apart import results_apart
 from trajcompress.transcript.text_protocols.heard import heard
 from trajcompress.transcript.text_protocols.observation_parts import in_observation
 from trajcompress.transcript.trajectory import Message, Turn
@@ -63,7 +64,9 @@ def map_results(turn: Turn, rewrite: Callable[[int, str], str]) -> Turn:
 
     key = keys_of(turn.raw).content
     content = turn.raw.get(key)
-    if turn.in_text:
+    if turn.in_text and len(turn.answers) > 1:
+        changed = _map_whole(content, lambda text: _map_apart(text, next_body))
+    elif turn.in_text:
         changed = _map_whole(content, lambda text: _map_body(text, turn.aside, next_body))
     elif _has_result_parts(content):
         changed = _map_result_parts(content, next_result)
@@ -115,6 +118,14 @@ def _map_body(text: str, aside: int | None, rewrite: Callable[[str], str]) -> st
     return text[:start] + rewrite(text[start:end]) + text[end:]
 
 
+def _map_apart(text: str, rewrite: Callable[[str], str]) -> str:
+    parts, at = [], 0
+    for start, end in results_apart(text):
+        parts += [text[at:start], rewrite(text[start:end])]
+        at = end
+    return "".join([*parts, text[at:]])
+
+
 def _reread(turn: Turn, raw: Message) -> Turn:
     if raw == turn.raw:
         return turn
@@ -122,7 +133,7 @@ def _reread(turn: Turn, raw: Message) -> Turn:
     read = replace(read, marks=marks_in_text(read.text)) if turn.marks else read
     if turn.in_text:
         marked = replace(read, calls=turn.calls, answers=turn.answers, in_text=True, aside=turn.aside)
-        return replace(marked, in_answer=turn.in_answer)
+        return replace(marked, in_answer=turn.in_answer, apart=turn.apart)
     return replace(read, example=turn.example, in_answer=turn.in_answer)
 
 

@@ -11,7 +11,8 @@ _BEGINS = late_re(r"\s{0,8}\{\s{0,8}\"content\"\s{0,4}:\s{0,8}\[\s{0,8}\{")
 _KIND, _SAYS_KIND = "Observation", '"kind"'
 _MOST_CHARS = 1_000_000
 _REFUSED = late_re(
-    r"\s{0,8}(?:\[Below is the output of the previous command\.\]\s{0,8})?"
+    r"\s{0,8}(?:EXECUTION RESULT of \[[^\]\n]{0,80}\]:\s{0,8})?"
+    r"(?:\[Below is the output of the previous command\.\]\s{0,8})?"
     r"(.{0,20000}?)\[Your command \".{0,4000}?\" is (NOT executed\. The previous command is still running)\b",
     re.DOTALL,
 )

@@ -24,6 +24,7 @@ from trajcompress.processes.late_patterns import late_re
 from trajcompress.redact import redact
 from trajcompress.transcript.observations import said_beside, without_aside
 from trajcompress.transcript.text_protocols.actions import find_actions
+from trajcompress.transcript.text_protocols.answered_apart import results_apart
 from trajcompress.transcript.text_protocols.feedback import SUBMITTED, judged
 from trajcompress.transcript.tool_groups import Place, match_results
 from trajcompress.transcript.trajectory import ToolCall, Turn
@@ -166,8 +167,8 @@ def _judge(turns: Sequence[Turn], results: dict[Place, str], answered: dict[Plac
 
 
 def _actions_in(turn: Turn) -> int:
-    """Return how many actions a turn makes; the calls of a text have one answer, so they are one."""
-    return min(len(turn.calls), 1) if turn.in_text else len(turn.calls)
+    """Return how many actions a turn makes; the calls of a text that have one answer are one."""
+    return min(len(turn.calls), 1) if turn.in_text and not turn.apart else len(turn.calls)
 
 
 def _results_in(turn: Turn) -> Sequence[str | None]:
@@ -178,6 +179,8 @@ def _results_in(turn: Turn) -> Sequence[str | None]:
     if "<tool_response>" in turn.text and (turn.in_text or len(turn.answers) > 1):
         parts = turn.text.split("<tool_response>", _MOST_RESULTS)[1:]
         return tuple(part.partition("</tool_response>")[0] for part in parts)
+    if turn.in_text and len(turn.answers) > 1:
+        return [turn.text[start:end] for start, end in results_apart(turn.text)]
     is_alone = turn.role == "tool" and len(turn.answers) < 2  # noqa: PLR2004 - it is the result
     if turn.in_text or is_alone or said_beside(turn):
         return (without_aside(turn),)
@@ -217,13 +220,13 @@ def _read_calls(calls: tuple[tuple[str, str], ...], clean: Callable[[str], str])
 def action_of(turn: Turn, number: int, calls: Calls | None = None) -> Action:
     """Describe a call of a turn; where an agent calls another by its name, what it says to it is the call.
 
-    Several in one text have one answer, so they are one action.
+    Several in one text that have one answer are one action.
     """
     calls = calls or Calls()
     if not turn.calls:
         said = calls.clean(turn.text[:SCAN_CHARS]).lstrip(_LIST_MARKS)[: TARGET_CHARS * 2]
         return Action("", shorten(one_line(said), TARGET_CHARS), "run", in_words=True)
-    if turn.in_text and len(turn.calls) > 1:
+    if turn.in_text and not turn.apart and len(turn.calls) > 1:
         return together([_action_of(call, calls) for call in turn.calls[:_MOST_TOGETHER]], len(turn.calls))
     return _action_of(turn.calls[number], calls)
 

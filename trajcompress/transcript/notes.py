@@ -58,7 +58,7 @@ def without_notes(text: str) -> str:
     if tail >= 0 and _PLAN_TAIL_ENDS in text[tail:] and "\n" not in text[tail:].strip():
         text = text[:tail].rstrip()  # of Claude Code, behind a plan that a person accepts
     if text.startswith(_TEMPLATE) and (given := text.find(_GIVEN)) >= 0:
-        text = text[text.find("\n", given) + 1 :].lstrip()
+        text = text[text.find("\n", given + 1) + 1 :].lstrip()
     if asked := _ASKED.match(text):
         text = _RULE_BELOW.sub("", text[asked.end() :]).strip()
     tags = [tag for tag in _TAGS if f"</{tag}>" in text]

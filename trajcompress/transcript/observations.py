@@ -23,6 +23,7 @@ from trajcompress.transcript.notes import is_constant, without_notes
 from trajcompress.transcript.summary_marks import without_summary
 from trajcompress.transcript.text_protocols.acted import Acted
 from trajcompress.transcript.text_protocols.actions import find_actions, shown_code
+from trajcompress.transcript.text_protocols.answered_apart import answered_apart
 from trajcompress.transcript.text_protocols.asides import asides
 from trajcompress.transcript.text_protocols.elements import answered_elements
 from trajcompress.transcript.text_protocols.evidence import Row
@@ -180,7 +181,10 @@ def _marked(turns: tuple[Turn, ...], found: Mapping[int, Acted | None]) -> tuple
         read[index] = replace(turns[index], answers=(None,), in_text=True, aside=spoken.get(index))
         before = turns[index - 1]
         acts = index and index - 1 not in found and not before.calls
-        if acts and (calls := _ran(before, acted, turns[index])):
+        if acts and (calls := answered_apart(before.text, acted, turns[index].text)):
+            read[index - 1] = replace(before, calls=calls, in_text=True, apart=True)
+            read[index] = replace(read[index], answers=(None,) * len(calls))
+        elif acts and (calls := _ran(before, acted, turns[index])):
             read[index - 1] = replace(before, calls=calls, in_text=True)
         first_act = min(first_act, index - 1)
     last = read[-1]

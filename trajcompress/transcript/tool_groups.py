@@ -55,7 +55,8 @@ def match_results(turns: Sequence[Turn], *, repeats: bool = True) -> list[Match]
         for number, answer in enumerate(turn.answers):
             if turn.in_text:  # an observation in plain text answers the turn right before it, and nothing farther
                 acts = index and turns[index - 1].calls and not turns[index - 1].answers
-                matches.append(Match((index, number), *(((index - 1, 0), "adjacency") if acts else (None, None))))
+                call = index - 1, number if turns[index - 1].apart else 0
+                matches.append(Match((index, number), *((call, "adjacency") if acts else (None, None))))
                 continue
             found = calls.of_id(answer, repeats=repeats) if answer else None
             if found is None and addressees and (callers := callers_of_name[turn.own_role]):

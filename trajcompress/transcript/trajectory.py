@@ -34,7 +34,8 @@ class Turn(Struct, frozen=True):
     holds: the id of the call it answers, or None where the row does not say. ``in_text``: these calls or answers are
     those of a text protocol, plain words to whoever takes the row. ``example``: a worked example or a manual among
     the leading user turns. ``aside``: how many of the last lines of an observation a person says, where
-    the row tells that. ``in_answer``: it stands in the column of an answer, which :class:`Split` names.
+    the row tells that. ``in_answer``: it stands in the column of an answer, which :class:`Split` names. ``apart``: of
+    its calls in text each has a result of its own.
     """
 
     role: Role
@@ -51,6 +52,7 @@ class Turn(Struct, frozen=True):
     example: bool = False
     aside: int | None = None
     in_answer: bool = False
+    apart: bool = False
 
     @property
     def media(self) -> int:

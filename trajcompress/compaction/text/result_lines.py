@@ -57,7 +57,8 @@ def _ran(turns: Sequence[Turn], calls: Mapping[Place, Place], result: Place) -> 
     if call is None:
         return result
     turn = turns[call[0]]
-    made = turn.calls if turn.in_text else turn.calls[call[1] : call[1] + 1]  # those of a text have one answer
+    joint = turn.in_text and not turn.apart  # those of a text have one answer
+    made = turn.calls if joint else turn.calls[call[1] : call[1] + 1]
     return tuple((each.name, each.arguments) for each in made) or turn.text
 
 

@@ -24,8 +24,10 @@ from trajcompress.transcript.text_protocols.command_lines import (
 )
 from trajcompress.transcript.text_protocols.elements import children, element
 from trajcompress.transcript.text_protocols.exported import exported, exported_at
+from trajcompress.transcript.text_protocols.fenced_actions import fenced, fenced_calls
 from trajcompress.transcript.text_protocols.fences import last_fence
 from trajcompress.transcript.text_protocols.framed_calls import framed
+from trajcompress.transcript.text_protocols.labelled_actions import labelled
 from trajcompress.transcript.text_protocols.last_lines import (
     browsed,
     invoked_last,
@@ -35,10 +37,8 @@ from trajcompress.transcript.text_protocols.last_lines import (
 )
 from trajcompress.transcript.text_protocols.token_calls import tag_calls, token_calls
 from trajcompress.transcript.text_protocols.written_calls import (
-    FINAL,
     invocations,
     json_calls,
-    json_or_text,
     json_script,
     named_calls,
     new_call,
@@ -65,61 +65,12 @@ _LANGUAGE_OF_TAG = (
     | {tag: tag for tag in ("bash", "shell", "python", "ipython", "sql")}
     | dict.fromkeys(("cmd", "command", "run", "code"), "")
 )
-_TOOL_FENCES = frozenset({"tool_code", "tool_call", "tool"})
-"""Languages of fenced code that no chat shows."""
 _ADDRESSED = late_re(r"^-{0,20} ?\w[\w ]{0,40} \(-> ?[\w -]{1,40}\)(?: ?-{2,20}|:)?[ \t]*$", re.MULTILINE)
-
-_LABELLED = late_re(
-    r"^[ \t>#*]{0,8}(?:(?:ASSISTANT|Assistant|Agent) )?(?:(?:ACTION|Action|Act)(?:[ \t]?\d{1,3})?|COMMAND|CMD"
-    r"|(?:TOOL|Tool)(?: Name)?"
-    r"(?=[ \t]?\**[ \t]?:[^\n]{1,100}\n[ \t*]{0,8}(?:Tool )?(?i:input|arg|param))"
-    r"|action(?=[ \t]?\**[ \t]?:[^\n]{1,100}\n[ \t*]{0,8}action[ _]input)|行动|行動|动作|操作|执行"
-    r"|(?:Function|Tool)[ _][Cc]alls?(?=[ \t]?:[ \t]?[\[{])"
-    r"|アクション|행동|액션|AKTION|Aktion|BEFEHL|KOMMANDO|ACCIÓN|Acción|COMANDO|AZIONE|Azione|AÇÃO|Ação|COMMANDE"
-    r"|ДЕЙСТВИЕ|Действие|КОМАНДА|Команда|命令|指令|コマンド|명령)[ \t]?\**[ \t]?[:：][ \t*]{0,8}",
-    re.MULTILINE,
-)
-_LABEL_HINTS = (
-    *(
-        "ction",
-        "CTION",
-        "Act",
-        "COMMAND",
-        "ommand: ",
-        "CMD",
-        "Tool",
-        "TOOL",
-        "：",
-        "행",
-        "アク",
-        "AKTION",
-        "Aktion",
-        "BEFEHL",
-    ),
-    *("KOMMANDO", "ACCIÓN", "Acción", "COMANDO", "AZIONE", "Azione", "AÇÃO", "Ação", "ЕЙСТВИЕ", "ействие"),
-    *("КОМАНДА", "Команда", "命令", "指令", "コマ", "명령"),
-)
-_INPUT = late_re(
-    r"\n[ \t*]{0,8}(?:(?:ASSISTANT|Assistant|Agent) )?(?:(?i:(?:action|tool)[ _]input)|Input|INPUT"
-    r"|Arg(?:ument)?s?|Param(?:eter)?s|行动输入"
-    r"|动作输入|输入|参数|入力|입력)[ \t]?\**[ \t]?[:：][ \t*]{0,4}"
-)
-_WITH_INPUT = late_re(r"(?<=\w) with action input: ?(?=\{)", re.IGNORECASE)
-_NEXT_LABEL = late_re(
-    r"\n[ \t*]{0,8}(?:(?:Observation|OBSERVATION|Thought|THOUGHT|PAUSE|Obs)\b[ \t\d]{0,4}\**:?|(?:观察|思考|観察|관찰"
-    r"|생각)[:：])"
-)
-_IMAGINED = ("obs", "观", "観", "관")
 
 _HTTP = late_re(r"^(GET|POST|PUT|PATCH|DELETE|HEAD) ((?:/|https?://)\S{0,2000})[^\n]{0,2000}$", re.MULTILINE)
 _METHODS = ("GET ", "POST ", "PUT ", "PATCH ", "DELETE ", "HEAD ")
 _HTTP_BODY_CHARS = 4_000
-_INLINE = late_re(r"```[ \t]?([^`\n]{1,500}?)[ \t]?```[.)]?\Z")
-_THOUGHT, _CODE = "Thought:", "\nCode:"  # of smolagents
-_DISCUSSES = "DISCUSSION\n"  # of SWE-agent
 _ACTION_END = ("<end_code>", "<end_action>")
-_PRINTED = late_re(r"\Aprint\((.*)\)\s*\Z", re.DOTALL)
-
 _EDIT_MARK = late_re(r"^(<{4,7}|={4,7}|>{4,7})(?: [^\n]{1,40})?$", re.MULTILINE)
 _CLOSING = late_re(r"\s{0,4}</\w{1,20}>\Z")
 _EDIT_SIGNS = "<=>"  # in this order
@@ -171,7 +122,7 @@ def _executed(text: str) -> Acted | None:
 
 def _in_tag(tag: str, body: str) -> Iterator[ToolCall]:
     tag = tag.lower()
-    if tag in _NAMING_TAGS and (found := named_calls(body) or _fenced_calls(body)):
+    if tag in _NAMING_TAGS and (found := named_calls(body) or fenced_calls(body)):
         yield from found
     elif (language := _LANGUAGE_OF_TAG.get(tag)) is not None:
         yield script_call(language, body)
@@ -184,38 +135,6 @@ def _addressed(text: str) -> Acted | None:
     found = last_match(_ADDRESSED, text) if "(->" in text else None
     told = text[found.end() :].strip() if found else ""
     return Acted((new_call(addressee_of(found[0]) or "", told),), "named", found.start()) if found and told else None
-
-
-def _labelled(text: str) -> Acted | None:
-    """Read the last ``Action:`` line of a turn; what an agent goes on to imagine behind it was not executed."""
-    if not holds_any(text, _LABEL_HINTS):
-        return None
-    labels = list(_LABELLED.finditer(text))
-    if not labels:
-        return None
-    imagined = _NEXT_LABEL.search(text, labels[0].end())
-    label = labels[-1]
-    if imagined and imagined[0].lstrip(" \n\t*").lower().startswith(_IMAGINED) and not _ends_with(text, label):
-        label = labels[0]
-    ended = _NEXT_LABEL.search(text, label.end())
-    body = text[label.end() : ended.start() if ended else len(text)].strip()
-    if not body:
-        return None
-    if (given := _INPUT.search(body) or _WITH_INPUT.search(body)) is not None:
-        name = body[: given.start()].strip(" `*\n")
-        call = new_call(name, json_or_text(body[given.end() :].strip()))
-        return Acted((call,), "named", label.start())
-    calls = named_calls(body) or _fenced_calls(body)
-    if not calls:
-        line = body.partition("\n")[0].strip(" `")
-        calls = (new_call(line if "```" in body else "", line),)
-    return Acted(calls, "named", label.start())
-
-
-def _ends_with(text: str, label: re.Match[str]) -> bool:
-    """Whether a label stands before the answer, with which all is told: what runs it, and what it is asked for."""
-    calls = named_calls(text[label.end() :].strip().partition("\n")[0])
-    return bool(calls) and calls[0].name.lower() in FINAL
 
 
 def _as_json(text: str) -> Acted | None:
@@ -247,21 +166,6 @@ def _http(text: str) -> Acted | None:
     ):
         return None
     return Acted((new_call(match[1], text[match.start(2) :].strip(" `\n")),), "named", match.start())
-
-
-def _fenced(text: str) -> Acted | None:
-    """Read the fenced code that ends a turn."""
-    if match := _INLINE.search(text[-600:]):
-        calls = named_calls(match[1]) or (new_call("", match[1].strip()),)
-        return Acted(calls, "shape", max(len(text) - 600, 0) + match.start())
-    if (fence := last_fence(text)) is None:
-        return None
-    if fence.language in _TOOL_FENCES:
-        calls = json_calls(fence.code) or (script_call("python", _PRINTED.sub(r"\1", fence.code)),)
-        return Acted(calls, "named", fence.start)
-    before = text[: fence.start].rstrip()
-    thinks = before.startswith(_DISCUSSES) or (before.startswith(_THOUGHT) and before.endswith(_CODE))
-    return Acted((script_call(fence.language, fence.code),), "named" if thinks else "shape", fence.start)
 
 
 def _edited(text: str, *, anywhere: bool = False) -> Acted | None:
@@ -307,11 +211,6 @@ def _named_before(text: str, mark: int) -> tuple[str, int]:
     return "", start
 
 
-def _fenced_calls(text: str) -> tuple[ToolCall, ...]:
-    acted = _fenced(text)
-    return acted.calls if acted else ()
-
-
 def _bare(text: str) -> Acted | None:
     """Read a turn that is nothing but a command, a query or an invocation."""
     if is_tool_line(text):
@@ -335,13 +234,13 @@ _FORMS: tuple[Callable[[str], Acted | None], ...] = (
     _addressed,
     element,
     marked_last,
-    _labelled,
+    labelled,
     labelled_last,
     _as_json,
     _http,
     browsed,
     _edited,
-    _fenced,
+    fenced,
     prompted,
     invoked_last,
     _bare,

@@ -16,7 +16,7 @@ LABELS = late_re(r"(?:label|class(?:ify)?|category|sentiment|tag)[\[(]", re.IGNO
 """Answers of a chat that look like calls."""
 _SIGNED = late_re(r"[0-9_./$(\[;@*>=~|+-]|\?-|[A-Z][A-Z0-9_:*]{0,30}(?=[ \d:?]|\Z)")
 _SENTENCE_END = late_re(r"(?<![)\]])[.?!:,。？！：，…]\Z")
-_WIDE_SENTENCE = late_re(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3][.?!。！？]\Z")  # few signs, each of them a syllable
+_WIDE_SENTENCE = late_re(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3][.?!。！？]\Z")  # few signs, each a syllable
 _CODE = late_re(
     r"[A-Z][A-Z0-9_+]{1,20}(?:[ =?]\S[^\n]{0,200})?\Z|\([^\s()]{1,40} [^\n]{1,400}\)\Z"
     r"|(?:async )?def \w{1,80}\([^\n]{0,400}:[ \t]*\n|import [\w., ]{1,80}\n|from [\w.]{1,80} import [\w(*]"  # Python

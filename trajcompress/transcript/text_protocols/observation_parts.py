@@ -158,7 +158,7 @@ def _unmarked(text: str, aside: int | None) -> Parts:
         nobody = aside == 0 or rest.startswith("<") or not any(map(str.isalnum, rest)) or bool(NAGS.match(rest))
         return Parts(start, end, "" if nobody else rest)
     if aside == 0:
-        return Parts(start, _closed(text, start), "")
+        return Parts(start, body_end(text, start), "")
     first = max(start, len(text) - LONG)
     asked = last_match(_MARKED_REQUEST, text, first) if holds_any(text[first:], _REQUEST_HINTS) else None
     if asked is not None and not NAGS.search(text, asked.end()):
@@ -167,8 +167,8 @@ def _unmarked(text: str, aside: int | None) -> Parts:
     ends = last_lines(text, aside) if aside else []
     at = ends[0][1] if ends and ends[0][1] > start else _behind_end(text, start) or _aside(text, start)
     if at is not None:
-        return Parts(start, _closed(text[:at], start), text[at:].strip())
-    return Parts(start, _closed(text, start), "")
+        return Parts(start, body_end(text[:at], start), text[at:].strip())
+    return Parts(start, body_end(text, start), "")
 
 
 def is_of_tools(said: str) -> bool:
@@ -203,8 +203,8 @@ def _inside(text: str, start: int, closed: int) -> tuple[int, int]:
     return start, closed - (text[closed - 1 : closed] == "\n" and closed - 1 >= start)
 
 
-def _closed(text: str, start: int) -> int:
-    """Return where the body ends, before what its protocol puts behind it."""
+def body_end(text: str, start: int) -> int:
+    """Return where the body ends that begins at ``start``, before what its protocol puts behind it."""
     tail = text[-4 * END_CHARS :]
     first = end = len(tail.rstrip())
     for hint in BODY_CLOSES_SIGNS:  # min() takes twice as long
