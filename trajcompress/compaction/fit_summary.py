@@ -18,6 +18,7 @@ from trajcompress.summarize.base import BUILT_IN
 from trajcompress.summarize.extractive import ExtractiveSummarizer
 
 _TRIES = 3  # a text may have more tokens in its row than alone
+_NO_ROOM = "what is needed of the summary does not fit into {} tokens"
 _ESTIMATED = 4  # tokens: a region is chosen by an estimate of what goes around its summary
 
 
@@ -53,18 +54,40 @@ def _views(base: State, policy: Policy) -> Iterator[State]:
 
 
 def _trimmed(view: State, splice: Splice, room: int, policy: Policy) -> Splice:
-    """Return the splice with a summary that fits; the built-in summariser's where that may write another."""
+    """Return the splice with a summary that fits; the built-in summariser's where that may write another.
+
+    That writes a shorter one, rather than that the end of its longer one is cut off: what was last is there.
+    """
     is_built_in = splice.summarizer == BUILT_IN
-    made = _fitted(view, splice, room, policy, in_part=is_built_in or not policy.grounded)
-    if made is not None:
-        return made
-    if is_built_in or not policy.built_in_on_failure:
-        raise SummaryError("overlong_answer", f"what is needed of the summary does not fit into {room} tokens")
-    request = request_for(view, splice.region, room, None, policy)
-    built_in = splice_in(view, splice.region, request, ExtractiveSummarizer().write(request), policy)
-    if built_in is None or built_in.tokens <= policy.target_max_tokens:
-        return built_in or splice
-    return _fitted(view, built_in, room, policy, in_part=True) or built_in
+    if not is_built_in:
+        made = _fitted(view, splice, room, policy, in_part=not policy.grounded)
+        if made is not None:
+            return made
+        if not policy.built_in_on_failure:
+            raise SummaryError("overlong_answer", _NO_ROOM.format(room))
+    anew = _written_anew(view, splice, room, policy)
+    if anew.tokens <= policy.target_max_tokens:
+        return anew
+    made = _fitted(view, anew, room, policy, in_part=True)
+    if made is None and is_built_in:
+        raise SummaryError("overlong_answer", _NO_ROOM.format(room))
+    return made or anew
+
+
+def _written_anew(view: State, splice: Splice, room: int, policy: Policy) -> Splice:
+    """Return the splice with a summary of the built-in summariser for less and less room, until the row fits."""
+    made = splice
+    for _ in range(_TRIES):
+        request = request_for(view, splice.region, room, None, policy)
+        shorter = splice_in(view, splice.region, request, ExtractiveSummarizer().write(request), policy)
+        if shorter is None:
+            break
+        made = shorter
+        over = made.tokens - policy.target_max_tokens
+        room -= over
+        if over <= 0 or room <= 0:
+            break
+    return made
 
 
 def _fitted(view: State, splice: Splice, room: int, policy: Policy, *, in_part: bool) -> Splice | None:
