@@ -80,4 +80,4 @@ def test_the_header_of_a_result_tells_nothing_of_what_it_names():
     ran = Turn("tool", "[execute_command for 'python scan/all.py'] Result:\nFound 3 issues", {})
     call = ToolCall("c", "execute_command", json.dumps({"command": "python scan/all.py"}))
     words = words_around(["scan/all.py"], [Turn("assistant", "", {}, calls=(call,)), ran])
-    assert words["scan/all.py"] == "in a call: command = python scan/all.py"
+    assert words["scan/all.py"] == "in a call: python scan/all.py"

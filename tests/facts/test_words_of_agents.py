@@ -6,7 +6,7 @@ import json
 
 from needing import call, needed, result, say
 
-from trajcompress.facts import words_around
+from trajcompress.facts import facts_needed, words_around
 from trajcompress.transcript.trajectory import ToolCall, Turn
 
 
@@ -86,3 +86,15 @@ def test_what_an_agent_writes_once_more_into_a_file_is_its_own():
     assert needed([first], [again]) == ()
     assert needed([first, result("Growth last year: 45%")], [again]) == ("45%",)
     assert "45%" in needed([first], [again, say("assistant", "It says 45%.")])
+
+
+def test_what_a_call_in_the_text_gives_is_told_by_its_name_and_no_flag_is_a_fact():
+    given = {"reservation_id": "FQ8APE", "cabin": "economy"}
+    asked = ToolCall("", "update_cabin", json.dumps(given), in_text=True)
+    line = "update_cabin --reservation_id FQ8APE --cabin economy"
+    acted = Turn("assistant", f"I change it.\n```bash\n{line}\n```", {}, calls=(asked,), in_text=True)
+    assert words_around(["FQ8APE"], [acted]) == {"FQ8APE": "in a call: reservation_id = FQ8APE"}
+    again = Turn("assistant", f"```bash\n{line} --insurance yes\n```", {})
+    found = facts_needed((), (acted,), (again,))
+    assert "FQ8APE" in found
+    assert not [fact for fact in found if fact.startswith("--")]

@@ -26,6 +26,7 @@ _MOST_BODIES = 20  # of the text of a turn: each is searched for in all of it
 _REMEMBERED = 1 << 12
 _NAMING_KEYS = frozenset({"tool_name", "function_name", "server_name", "command"})  # name what a tool is to do
 
+_SIGNS_OF_KEYS = ("/", "--")  # of what is written in a text: as a tag ends, and as a flag begins
 _ESCAPE = late_re(r"\\([ntr\"/]|u[0-9a-fA-F]{4})")
 _DRIVE, _OF_DRIVE = late_re(r"(?<!\w)[A-Za-z]:\\(?![ntr\"/\\]|u[0-9a-fA-F]{4})"), ":\\"  # no JSON has one
 _WORD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
@@ -95,7 +96,7 @@ class Reader:
                 values.append(value)
             elif kind is dict:
                 self.schema.update(value)
-                self.schema.update(f"/{key}" for key in value if call.in_text)
+                self.schema.update(f"{sign}{key}" for sign in _SIGNS_OF_KEYS * call.in_text for key in value)
                 for key in () if _NAMING_KEYS.isdisjoint(value) else _NAMING_KEYS & value.keys():
                     if isinstance(name := value[key], str) and name.isidentifier():
                         self.schema.add(name)

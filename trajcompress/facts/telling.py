@@ -14,8 +14,9 @@ from trajcompress.facts.markup import linked, shown
 from trajcompress.facts.parts import words_at
 from trajcompress.facts.reading import is_told, is_whole, mentions, readable
 from trajcompress.json_values import parse_json
-from trajcompress.processes.late_patterns import late_re
+from trajcompress.processes.late_patterns import holds_any, late_re
 from trajcompress.transcript.summary_marks import SUMMARY_PREFIX
+from trajcompress.transcript.text_protocols.actions import find_actions
 from trajcompress.transcript.trajectory import Turn
 
 _BESIDE_CHARS = 60  # of a figure that stands for itself
@@ -39,6 +40,7 @@ _BARE_ITEMS = 3
 _MOST_BARE, _ALONE_CHARS = 20, 24
 _IN_CALL, _IN_REPLY = "in a call: ", "in a reply: "
 _DATA = frozenset("{[")
+_SCRIPTS = ("command", "cmd", "code", "script")  # arguments that say themselves what they are
 _ITEM = late_re(r"[^\s,;]+(?: [^\s,;]+)?")
 _TAGS = late_re(r"\A(?:<[a-zA-Z][\w-]{0,40}>)+(?=.)|(?<=.)(?:</[a-zA-Z][\w-]{0,40}>)+\Z")  # of a text protocol
 _HEADER = late_re(r"\A\[\w{1,40} for '[^\n]{0,400}'\] Result:\s{0,8}")  # of a text protocol: of what it is the result
@@ -287,22 +289,28 @@ def _texts(turn: Turn) -> list[_Given]:
         text = _HEADER.sub("", text) if text.startswith("[") else text
         # What a protocol wrote as a string has its lines once that is undone; data of its own is read as it is.
         return [_Given(text if text.lstrip()[:1] in _DATA else readable(text)), _Given(turn.reasoning)]
+    calls = [_Given(_passed(call.arguments), _IN_CALL) for call in turn.calls]
+    if not any(call.in_text for call in turn.calls):
+        return [_Given(text, _IN_REPLY), _Given(turn.reasoning, _IN_REPLY), *calls]
+    acted = find_actions(text)
+    before = text[: acted.start] if acted else ""
     in_text = "\n".join(readable(call.arguments) for call in turn.calls if call.in_text)
-    apart = (_passed(call.arguments) for call in turn.calls if not call.in_text)
-    said = (_Given(each, _IN_REPLY, in_text) for each in (text, turn.reasoning))
-    return [*said, *(_Given(each, _IN_CALL) for each in apart)]
+    said = [_Given(before, _IN_REPLY), _Given(turn.reasoning, _IN_REPLY)]
+    return [*said, *calls, _Given(text, _IN_REPLY, in_text)]  # words may stand behind a call, too
 
 
 def _passed(arguments: str) -> str:
-    """Return the arguments of a call as they are read: where JSON has escapes in it, a line for each."""
+    """Return the arguments of a call as they are read: a script as it is, and lines where JSON has escapes in it."""
     given = readable(arguments)
-    if given == arguments or not arguments.startswith("{"):
+    if not arguments.startswith("{") or (given == arguments and not holds_any(arguments[:_KEY_CHARS], _SCRIPTS)):
         return given
     with suppress(ValueError):
         data = parse_json(arguments, strict=False)
         if isinstance(data, dict) and not any(isinstance(value, dict | list) for value in data.values()):
             texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in data.items()}
-            return "\n".join(f"{key} = {text}" for key, text in texts.items())
+            if len(texts) == 1 and not texts.keys().isdisjoint(_SCRIPTS):
+                return next(iter(texts.values()))
+            return given if given == arguments else "\n".join(f"{key} = {text}" for key, text in texts.items())
     return given
 
 
