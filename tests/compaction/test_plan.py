@@ -274,3 +274,16 @@ def test_an_automatic_summary_is_a_share_of_what_it_replaces():
     assert [summary_room(share, tokens) for tokens in (10, 500, 5000)] == [20, 100, 200]
     plan = plan_region([100] * 20, layout_of(20), 400, share)
     assert plan == Compress(Region(0, 5), 500, 100)  # 500 holds the 400 that must go and a summary of 100
+
+
+def test_what_opens_a_text_protocol_ends_where_a_conversation_begins():
+    act = ("assistant", "Thought: I look.\nAction: ls\nAction Input: {}")
+    saw = ("user", "Observation: a.txt")
+    task = ("user", "Count the files of my folder.")
+    ready = ("assistant", "I'll follow your instructions and try my best to solve the task.")
+    steps = [act, saw, act, saw, act, saw]
+    opened = openai(("user", "You use a shell. Here are the rules."), ready, task, *steps)
+    assert middle(opened, last_n_turns=2) == (5, 7)
+    asks = ("assistant", "I can do that for you. Which folder is yours, and do hidden files count as well?")
+    talked = openai(("user", "I need help with my files."), asks, task, *steps)
+    assert middle(talked, last_n_turns=2)[0] == 2

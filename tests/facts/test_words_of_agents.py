@@ -6,7 +6,7 @@ import json
 
 from needing import call, needed, result, say
 
-from trajcompress.facts import facts_needed, words_around
+from trajcompress.facts import words_around
 from trajcompress.transcript.trajectory import ToolCall, Turn
 
 
@@ -94,7 +94,5 @@ def test_what_a_call_in_the_text_gives_is_told_by_its_name_and_no_flag_is_a_fact
     line = "update_cabin --reservation_id FQ8APE --cabin economy"
     acted = Turn("assistant", f"I change it.\n```bash\n{line}\n```", {}, calls=(asked,), in_text=True)
     assert words_around(["FQ8APE"], [acted]) == {"FQ8APE": "in a call: reservation_id = FQ8APE"}
-    again = Turn("assistant", f"```bash\n{line} --insurance yes\n```", {})
-    found = facts_needed((), (acted,), (again,))
-    assert "FQ8APE" in found
-    assert not [fact for fact in found if fact.startswith("--")]
+    again = Turn("assistant", f"```bash\n{line} --insurance yes\n```", {}, in_text=True)
+    assert needed([acted, result("FQ8APE is in economy now")], [again]) == ("FQ8APE",)

@@ -88,6 +88,7 @@ Plan: TypeAlias = Compress | Keep
 
 _LEAST_TAIL_TURNS = 3
 _MOST_QUOTING = 0.25  # of what a region holds
+_READY_CHARS = 200  # of a reply that takes note of rules
 _OPENING_TURNS = 6  # before the first action
 _STRADDLE = 1.5  # a turn across the line of a tail in tokens is kept while the tail stays under so many times that
 
@@ -321,7 +322,17 @@ def _head_end(turns: Sequence[Turn], protection: Protection) -> int:
 
 
 def _opening_end(turns: Sequence[Turn]) -> int:
-    """Return where a text-protocol agent first acts, 0 where that is not soon or the row is no such agent's."""
+    """Return where a text-protocol agent first acts, 0 where that is not soon or the row is no such agent's.
+
+    Where it says more before than that it has understood, what opens the row ends there: a conversation has begun.
+    """
     acts = (index for index, turn in enumerate(turns[: _OPENING_TURNS + 1]) if turn.calls)
     first = next(acts, 0)
-    return first if turns[first].in_text else 0
+    if not turns[first].in_text:
+        return 0
+    replies = (index for index, turn in enumerate(turns[:first]) if turn.role == "assistant")
+    return next((index for index in replies if not _is_ready(turns[index].text)), first)
+
+
+def _is_ready(reply: str) -> bool:
+    return len(reply) <= _READY_CHARS and not any(map(reply.__contains__, "?？"))
