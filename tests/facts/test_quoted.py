@@ -22,6 +22,12 @@ CODE = [
 ]
 VIEW = "\n".join(f"{number:6}\t{line}" for number, line in enumerate(CODE, 1))
 OLD = "\n".join(CODE[60:67])
+NEW = "def handle_15(event, state):\n    return None"
+SEARCHES = [
+    f"<<<<<<< SEARCH\n{OLD}\n=======\n{NEW}\n>>>>>>> REPLACE",
+    f"------- SEARCH\n{OLD}\n=======\n{NEW}\n+++++++ REPLACE",
+    f"<<<<<<< SEARCH\n:start_line:61\n-------\n{OLD}\n=======\n{NEW}\n>>>>>>> REPLACE\n",
+]
 PATCH = "\n".join(["@@ -61,3 +61,3 @@", *(f" {line}" for line in CODE[60:62]), f"-{CODE[62]}", "+    return None"])
 
 
@@ -46,7 +52,7 @@ def edits(value: str, view: str = VIEW) -> Trajectory:
     )
 
 
-@pytest.mark.parametrize("value", [OLD, f"\n{OLD}\n\n", OLD.replace("    ", "\t"), PATCH])
+@pytest.mark.parametrize("value", [OLD, f"\n{OLD}\n\n", OLD.replace("    ", "\t"), PATCH, *SEARCHES])
 def test_a_block_is_found_whatever_its_indentation_and_the_numbers_of_the_view(value: str):
     (block,) = FactLedger(edits(value).turns).quoted(4)
     assert block.startswith("    61\tdef handle_15(event, state):")

@@ -62,6 +62,17 @@ def turns_of(*texts):
         ("API output: Error: order not found", "Error: order not found"),
         (
             (
+                "[browser_action for 'click'] Result:\nThe browser action has been executed. The console logs and "
+                "screenshot have been captured for your analysis.\n\nConsole logs:\n(No new logs)\n\n"
+                "(REMEMBER: if you need to proceed to using non-`browser_action` tools or launch a new browser, you "
+                "MUST first close this browser. For example, you "
+                "must first close the browser before you can use the write_to_file tool.)\n"
+                "[Image]"
+            ),
+            "(No new logs)",
+        ),
+        (
+            (
                 "MySQL Database Output: [('county',), ('harbour',)]\nReward: 0.0\n"
                 'Here is the query again: "How many?"\nTry something different to generate SQL command to get a '
                 "reward of 1.\nDo not generate any output.\n"

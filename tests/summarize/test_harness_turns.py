@@ -139,3 +139,9 @@ def test_of_a_template_around_what_a_person_says_only_that_is_quoted():
         "markdown code snippet of a json blob with a single action, and NOTHING else):\n\nWhich ferry leaves last?"
     )
     assert section(extract(ask((REPLY, say("user", template)))), "Requests").strip() == '- "Which ferry leaves last?"'
+
+
+def test_what_an_export_marks_as_thinking_is_no_reply():
+    spoken = "_Thinking:_\n\nThe user asks where it is. I have to look.\n\nIt stands in the folder of the ferry."
+    record = extract(ask((say("user", "Where is it?"), say("assistant", spoken))))
+    assert section(record, "Replies").strip() == '- "It stands in the folder of the ferry."'

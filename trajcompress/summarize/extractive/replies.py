@@ -40,6 +40,7 @@ _GREETING = late_re(
 _BETWEEN = " … "
 _LAST_SENTENCES, _CLOSES = 5, "*_\"')”’"
 _THOUGHT_END = "</think>"
+_THINKS = late_re(r"(?:\A|(?<=\n\n))_Thinking:_[ \n](?:[^\n]|\n(?!\n)){0,8000}\s{0,4}")  # in an export of opencode
 _LEAST_SPACES = 3
 
 
@@ -74,7 +75,7 @@ def _is_answered(region: Sequence[Turn], index: int) -> bool:
 
 def _spoken(turn: Turn) -> str:
     """Return what a turn tells people; where a call of its text hands that over, such as ``respond``, no more."""
-    said = turn.text.rpartition(_THOUGHT_END)[2]
+    said = _THINKS.sub("", turn.text.rpartition(_THOUGHT_END)[2])
     acted = find_actions(said)
     call = acted.calls[-1] if acted and acted.calls else None
     if call is None or call.name.lower() not in FINAL:

@@ -244,6 +244,10 @@ BODY_CLOSES = (
         r"\n\s{0,8}Decide if you need to re-plan your experiments given the result[^\n]{0,200}\n"
         r"(?:[^\n]{0,1000}\n){0,12}If you are finished with experiments, respond with 'ALL_COMPLETED'\.?\s{0,4}\Z"
     ),
+    (
+        r"\n\s{0,4}\(REMEMBER: if you need to proceed to using non-`browser_action` tools[^\n]{0,400}\)"
+        r"(?:\s{1,4}\[Image\])?\s{0,4}\Z"
+    ),  # Cline, as the next
     r"\n\s{0,4}You will be updated on the terminal status and new output in the future\.\s{0,4}\Z",  # Cline
 )
 """What stands behind the body of an observation, beside tags."""
@@ -268,6 +272,7 @@ BODY_CLOSES_SIGNS = (
     "Here is the query again: ",
     "You have ",
     "Decide if you need to re-plan",
+    "(REMEMBER: if you need to proceed ",
     "You will be updated on ",
     "\n>",
     "<|/tool_",
@@ -282,6 +287,11 @@ BEFORE_PRINTED = (
     r"\s{0,4}succeeded in [\d.]{1,9} ?m?s:(?:\n|\s{0,4}\Z)",  # Codex CLI
     r"\s{0,4}Command executed\.\nOutput:\n(?=\S)",  # Cline
     r"\s{0,4}Command executed in terminal [^\n]{0,400}\. Exit code: 0\nOutput:\n(?=\s{0,8}\S)",  # Roo Code
+    # Cline
+    (
+        r"\s{0,4}The browser action has been executed\. The console logs and screenshot have been captured for your "
+        r"analysis\.\s{1,4}(?=\S)"
+    ),
     r"\s{0,4}\[Below is the output of the previous command\.\]\n",  # OpenHands
     # WebVoyager
     (
