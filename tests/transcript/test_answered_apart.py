@@ -22,6 +22,10 @@ CALLS = {
         "I look at both.\n\n<function=price>\n<parameter=ferry>\nnorth\n</parameter>\n</function>\n"
         "<function=price>\n<parameter=ferry>\nsouth\n</parameter>\n</function>"
     ),
+    "elements": (
+        "I look at both.\n\n<ask_price>\n<ferry>north</ferry>\n</ask_price>\n\n"
+        "<ask_price>\n<ferry>south</ferry>\n</ask_price>"
+    ),
 }
 RESULTS = {
     "react": "Observation: 31 EUR\nno bicycles\nObservation: 24 EUR",
@@ -29,6 +33,10 @@ RESULTS = {
     "functions": (
         "EXECUTION RESULT of [price]:\n31 EUR\nno bicycles\n[Command finished with exit code 0]\n"
         "EXECUTION RESULT of [price]:\n24 EUR\n[Command finished with exit code 0]"
+    ),
+    "elements": (
+        "[ask_price for 'north'] Result:\n31 EUR\nno bicycles\n[ask_price for 'south'] Result:\n24 EUR\n\n"
+        "<environment_details>\n# Open Tabs\na.py\n</environment_details>"
     ),
 }
 
@@ -44,9 +52,11 @@ def test_each_call_stands_with_what_came_of_it(protocol):
     turns = read(CALLS[protocol], RESULTS[protocol])
     assert [(each.result, each.call) for each in match_results(turns)] == [((2, 0), (1, 0)), ((2, 1), (1, 1))]
     assert tool_groups(turns) == [(1, 3)]
-    assert result_texts(turns[2]) == ("31 EUR\nno bicycles", "24 EUR")
+    first, second = result_texts(turns[2])
+    assert first == "31 EUR\nno bicycles"
+    assert second.partition("\n\n<environment_details>")[0] == "24 EUR"  # a note goes with the last
     told = section(extract(ask(turns[1:], head=turns[:1])), "Steps")
-    assert told.strip() == "- price north → 31 EUR no bicycles\n- price south → 24 EUR"
+    assert told.replace("ask_", "").strip() == "- price north → 31 EUR no bicycles\n- price south → 24 EUR"
 
 
 @pytest.mark.parametrize("protocol", CALLS)

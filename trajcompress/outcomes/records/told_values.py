@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
@@ -16,6 +17,7 @@ FEW = 4
 
 _MARK_CHARS = 14  # of how many more there are
 _MOST_GAPS, _MOST_OF_SERIES = 2, 4  # that are marked where they are
+_NO_DATA = late_re(r"schema|example|sample|template", re.IGNORECASE)
 _MORE = late_re(r"; … (\d{1,9}) more(?=[;\])])")
 _FIELD = late_re(r"\w[\w.-]{0,60}=[^\s=]")  # as a record begins
 _CLOSES = {"[": "]", "(": ")"}
@@ -156,13 +158,17 @@ class ToldValues:
 
 
 def _pairs(node: _Node, value: Mapping[str, Any]) -> dict[str, str]:
-    """Write what is told of an object; one that holds but one told container goes by the name of that."""
+    """Write what is told of an object; one that holds but one told container goes by the name of that.
+
+    But not one whose key says that what it holds is no data.
+    """
     said: dict[str, str] = {}
     inside = children(value)
     for position, told in node.items():
         key, item = inside[position]
         inner = list(told.values()) if isinstance(told, dict) else []
-        if len(inner) == 1 and isinstance(inner[0], dict) and isinstance(item, dict) and not are_records(item):
+        holds_one = len(inner) == 1 and isinstance(inner[0], dict) and isinstance(item, dict)
+        if holds_one and not are_records(item) and not _NO_DATA.search(key):
             ((name, text),) = _pairs(told, item).items()
             key, text = (name, text) if name not in said else (key, f"({name}={text})")
         else:
