@@ -9,7 +9,7 @@ from typing import Any
 
 from trajcompress.json_values import MAX_DEPTH, depth_of, objects_apart, parse_json
 from trajcompress.outcomes.text import shorten
-from trajcompress.processes.late_patterns import late_re
+from trajcompress.processes.late_patterns import holds_any, late_re
 
 LIST_ITEMS = 4
 VALUE_CHARS = 80
@@ -17,6 +17,7 @@ _LONG_CHARS = 200
 _DEPTH = 5
 _PRINTED = late_re(r"[\[{]{1,8}'")
 _ODD_ESCAPE = late_re(r"\\[^\\'\"abfnrtv0-7xuUN]")  # which Python warns of
+_CALLS = ("datetime.date", "('")
 _CALLED = late_re(  # outside of strings, which are matched first
     r"'(?:[^'\\]++|\\.)*+'|\"(?:[^\"\\]++|\\.)*+\"|\bdatetime\.date(?:time)?\((\d{1,4}(?:, ?\d{1,6}){2,6})\)"
     r"|\b[A-Z]\w{1,30}\(('[^'\\\n]{0,200}')\)",
@@ -49,7 +50,7 @@ def parse_printed(text: str) -> Any:
     """
     if not _PRINTED.match(text) or _ODD_ESCAPE.search(text):
         return text
-    literal = _CALLED.sub(_as_text, text.strip()) if "(" in text else text.strip()
+    literal = _CALLED.sub(_as_text, text.strip()) if holds_any(text, _CALLS) else text.strip()
     try:
         return parse(json.dumps(ast.literal_eval(literal), ensure_ascii=False))
     except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):

@@ -16,8 +16,8 @@ _SPEAKER = (
     rf"{_RULE}[\w.-]{{1,60}} \(to [\w.-]{{1,60}}\):\s{{1,4}}"
 )
 _ANOTHER_TRY = (  # what InterCode asks for behind a result
-    r"\n\s{0,8}(?:Here is the query again: [^\n]{0,2000}\n\s{0,8})?(?:Try something different to generate"
-    r"|Analyze the output and think about)[^\n]{0,200}(?:\n[^\n]{0,200})?"
+    r"(?:Try something different to generate|Analyze the output and think about) [^\n]{0,160} to get a reward of 1\."
+    r"(?:\n[^\n]{0,200})?"
 )
 RESULT_SENTENCES = (
     # AutoGen, as the two below
@@ -172,7 +172,7 @@ RESULT_ENDS = (
     ),
     r"\[The command completed with exit code -?\d{1,3}\.\][^\n]{0,80}",  # OpenHands
     r"Now let's retry: take care not to repeat previous errors![^\n]{0,200}",  # smolagents
-    rf"Reward: -?[\d.]{{1,20}}{_ANOTHER_TRY}",  # InterCode
+    _ANOTHER_TRY,  # InterCode
 )
 """How observations end, and nothing that people write."""
 BODY_OPENS = (
@@ -234,7 +234,7 @@ BODY_CLOSES = (
     r"\n?<\|(?:/tool|end\w{0,20})_(?:response|result|output)s?\|>\s{0,4}\Z",
     r"\n?\[/TOOL_RESULTS\]\s{0,4}\Z",  # Mistral
     r"\n?Last output from code snippet:\nNone\s{0,4}\Z",  # smolagents
-    rf"{_ANOTHER_TRY}\s{{0,4}}\Z",
+    rf"\n\s{{0,8}}(?:Here is the query again: [^\n]{{0,2000}}\n\s{{0,8}})?{_ANOTHER_TRY}\s{{0,4}}\Z",
     (
         r"\n\s{0,8}You have \d{1,3} steps? left and \d{1,3} chances? to propose solution left\."
         r"(?:\s{1,4}You should take the last step to propose a solution\.)?\s{0,8}\Z"
