@@ -179,3 +179,10 @@ def test_what_was_clicked_is_no_echo_though_it_was_asked_for():
     assert read("I clicked 'Dastardly Mash'.\nIt was made until 1991.", asked).said.startswith(
         "I clicked 'Dastardly Mash'."
     )
+
+
+def test_the_elements_of_a_page_that_are_listed_on_one_line_are_told_one_by_one():
+    shown = ";\t".join(f'[{number}]: <button> "Quay {number}"' for number in range(40))
+    told = read(f'Observation: {shown};\t[40]: "Ferry to Skarn";', action("Click", element="3")).said
+    assert '[0]: <button> "Quay 0"' in told
+    assert all(part.count('"') % 2 == 0 for part in told.split("; "))

@@ -48,6 +48,7 @@ _HAS_LOOKED = late_re(  # as an agent says of itself before what it found for an
 _ENDS, _END_CHARS = late_re(r"\nEnd of matches for [^\n]{1,600}\Z"), 700  # of SWE-agent's searches
 _NAMED_CHARS = 1_000_000  # of a result that names its tool, and holds one text
 _NAMED = late_re(r"\s{0,8}\{\s{0,8}\"(?:name|tool_call_id|role|id)\"\s{0,4}:")
+_ELEMENTS, _NEXT_ELEMENT = late_re(r"\[\d{1,4}\]: [^\n\t]{0,400};\t\["), ";\t["  # of a page, as WebVoyager lists them
 _FENCE, _PAIR, _ARROW = "```", 2, "→ "
 _OPENED = late_re(  # what stands behind it else is the beginning of what was printed
     r"\s{0,4}```(?:json|python|py|bash|sh|shell|console|te?xt|plaintext|output|xml|html|ya?ml|csv|sql|markdown|md|diff|log)?"
@@ -80,6 +81,8 @@ def unwrap(text: str) -> str:
     if "\nEnd of matches for " in body[-_END_CHARS:]:
         body = _ENDS.sub("", body.rstrip())
     body = messages_of(body).removeprefix(_ARROW)
+    if _ELEMENTS.match(body):
+        body = body.replace(_NEXT_ELEMENT, ";\n[")
     if looked := _HAS_LOOKED.match(body):
         body = body[looked.end() :]
     if heading := _NEXT_STEP.search(body, max(len(body) - _HEADING_CHARS, 0)):
