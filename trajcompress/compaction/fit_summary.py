@@ -18,6 +18,7 @@ from trajcompress.summarize.base import BUILT_IN
 from trajcompress.summarize.extractive import ExtractiveSummarizer
 
 _TRIES = 3  # a text may have more tokens in its row than alone
+_LEAST_LEFT = 16  # tokens that are worth another summary
 _NO_ROOM = "what is needed of the summary does not fit into {} tokens"
 _ESTIMATED = 4  # tokens: a region is chosen by an estimate of what goes around its summary
 
@@ -75,19 +76,24 @@ def _trimmed(view: State, splice: Splice, room: int, policy: Policy) -> Splice:
 
 
 def _written_anew(view: State, splice: Splice, room: int, policy: Policy) -> Splice:
-    """Return the splice with a summary of the built-in summariser for less and less room, until the row fits."""
+    """Return the splice with another summary of the built-in summariser: the longest tried with which the row fits.
+
+    A text may have more tokens in its row than alone, or fewer. Where none fits, it is the last.
+    """
+    best: Splice | None = None
     made = splice
     for _ in range(_TRIES):
         request = request_for(view, splice.region, room, None, policy)
-        shorter = splice_in(view, splice.region, request, ExtractiveSummarizer().write(request), policy)
-        if shorter is None:
+        another = splice_in(view, splice.region, request, ExtractiveSummarizer().write(request), policy)
+        if another is None:
             break
-        made = shorter
-        over = made.tokens - policy.target_max_tokens
-        room -= over
-        if over <= 0 or room <= 0:
+        made = another
+        left = policy.target_max_tokens - made.tokens
+        best = made if left >= 0 and (best is None or made.tokens > best.tokens) else best
+        room += left
+        if room <= 0 or 0 <= left < _LEAST_LEFT:
             break
-    return made
+    return best or made
 
 
 def _fitted(view: State, splice: Splice, room: int, policy: Policy, *, in_part: bool) -> Splice | None:

@@ -52,9 +52,10 @@ def matches(body: str, action: Action | None, later: Later) -> list[str]:
     shown = {each[1] for each in found}
     used = [each[1] for each in found if each["number"] in later][:_MOST_USED]  # as lines that the next turn opens
     used = used or [each.line for each in lines_used(begin, later, _MOST_USED) if each.line in shown]
+    ends = list(dict.fromkeys((lines[0], lines[-1])))
     if used and used[0] not in lines:  # what stands around a match is none
-        used = [lines[0], *used][:_MOST_USED]
-    first, *others = used or dict.fromkeys((lines[0], lines[-1]))
+        used = [*ends, used[0]]
+    first, *others = used or ends
     stated = _STATED.search(body)
     is_cut = len(body) > _READ_CHARS or _CUT.search(body) is not None
     count = stated[1] if stated else f"{len(lines)}{'+' if is_cut else ''}"
