@@ -12,6 +12,7 @@ from trajcompress.formats.rewrite import result_texts
 from trajcompress.outcomes.action.actions import SCAN_CHARS, SHELLS, TARGET_CHARS, Action, describe, together
 from trajcompress.outcomes.action.again import Before
 from trajcompress.outcomes.action.apart import NOTHING_APART, Apart, arguments_apart
+from trajcompress.outcomes.action.folders import folders_apart
 from trajcompress.outcomes.action.labels import cut_label
 from trajcompress.outcomes.action.scripts import saved_as
 from trajcompress.outcomes.action.usual import NOTHING_USUAL, Usual, usual_arguments
@@ -198,13 +199,15 @@ class Calls(Struct, frozen=True):
     """What is known of the calls of some turns: arguments that most have, and those that tell each from others.
 
     ``described`` are those that were asked for, by their names and arguments. ``clean`` takes secrets out of a call
-    before anything of it is cut: half of one is not known for one, and half a call may look like one.
+    before anything of it is cut: half of one is not known for one, and half a call may look like one. ``folders``
+    are those that calls ran in, where most ran in another.
     """
 
     usual: Usual = NOTHING_USUAL
     apart: Apart = NOTHING_APART
     clean: Callable[[str], str] = str
     described: dict[tuple[str, str], Action] = field(default_factory=dict)
+    folders: Mapping[str, str] = field(default_factory=dict)
 
 
 def calls_of(turns: Iterable[Turn], clean: Callable[[str], str] = str) -> Calls:
@@ -214,7 +217,7 @@ def calls_of(turns: Iterable[Turn], clean: Callable[[str], str] = str) -> Calls:
 
 @lru_cache(maxsize=4)  # a row's are asked for by whoever makes lines of it
 def _read_calls(calls: tuple[tuple[str, str], ...], clean: Callable[[str], str]) -> Calls:
-    return Calls(usual_arguments(calls), arguments_apart(calls), clean)
+    return Calls(usual_arguments(calls), arguments_apart(calls), clean, folders=folders_apart(calls))
 
 
 def action_of(turn: Turn, number: int, calls: Calls | None = None) -> Action:
@@ -245,7 +248,8 @@ def _describe(call: ToolCall, calls: Calls) -> Action:
     action = describe(call.name, given, calls.usual, calls.apart.get(call.arguments, frozenset()))
     block = given.get("code", given.get("command")) if call.in_text and isinstance(given, dict) else None
     saved = saved_as(block) if isinstance(block, str) else ""
-    return replace(action, saved=(saved,)) if saved else action
+    where = one_line(calls.clean(calls.folders.get(call.arguments, "")))
+    return replace(action, saved=(saved,) if saved else action.saved, where=where) if saved or where else action
 
 
 def label_of(
@@ -269,6 +273,7 @@ def label_of(
         label = _HALF_TAG.sub("…", one_line(harmless(label)))
     change = f" «{action.change}»" if action.change else ""
     span = f" (lines {action.span})" if action.span else ""
+    span += f" (in {action.where})" if action.where else ""
     if len(label) + len(span) + len(change) > limit:
         label = without_folders(label, action)
     is_command = shell or not (action.name or name)

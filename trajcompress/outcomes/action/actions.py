@@ -79,8 +79,7 @@ _TAKES_BACK = late_re(
     r"\bgit (checkout|restore|stash(?! (?:pop|apply|list|show|drop))|reset --hard)\b([^\n;&|]{0,300})"
 )
 _CD = late_re(r"^cd [^\s;&|]{1,300}[ \t]{0,4}(?:\s{0,4}(?:&&|;)|\n)\s{0,4}(?=\S)")
-# With a slash from the root, or with an extension; never a plain word.
-_FILE = late_re(
+_FILE = late_re(  # with a slash from the root, or with an extension; never a plain word
     r"(?<![\w./~@+:$-])(?:~?/(?:[\w.@+-]{1,80}/){1,16}[\w.@+-]{1,80}"
     r"|(?:\.{1,2}/)?(?:[\w.@+-]{1,80}/){0,16}[\w@+-][\w@+.-]{0,80}"
     r"\.(?:py|pyi?|[jt]sx?|java|c|cc|cpp|h|hpp|rs|go|rb|php|cs|kt|swift|scala|md|rst|txt|json|jsonl|ya?ml|toml"
@@ -99,7 +98,8 @@ class Action(Struct, frozen=True):
     is the tool with which the name begins where that calls others. ``saved`` are files that hold what runs, and are
     written before it does, whether or not it fails; ``moves`` those that get another name, each before that.
     ``typed`` is all that a shell is given, as a terminal shows it again. ``said_when_done``: what it prints once its
-    changes are made, where it may end before; ``said_each``: it says of each file that it changed it.
+    changes are made, where it may end before; ``said_each``: it says of each file that it changed it. ``where`` is
+    the folder it ran in, if most ran in another.
     """
 
     name: str
@@ -118,6 +118,7 @@ class Action(Struct, frozen=True):
     typed: str = ""
     said_when_done: tuple[str, ...] = ()
     said_each: bool = False
+    where: str = ""
 
 
 def describe(name: str, data: Any, usual: Usual = NOTHING_USUAL, apart: Collection[str] = frozenset()) -> Action:

@@ -215,7 +215,9 @@ def _changed_files(
         shown = outcome.file or opened
         return (shown,) if shown else ()
     made = [path for path in action.changes if not action.said_each or done_to(path, reading.text)]
-    return (*action.saved, *map(partial(_as_shown, outcome.file or ""), made))
+    within = f"{action.where}/" if action.where else ""
+    named = [path if path.startswith(("/", "~")) else f"{within}{path}" for path in (*action.saved, *made)]
+    return tuple(map(partial(_as_shown, outcome.file or ""), named))
 
 
 def _as_shown(shown: str, path: str) -> str:
