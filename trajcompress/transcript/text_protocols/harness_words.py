@@ -86,7 +86,7 @@ NAGGING = (
     r"please (?:provide the (?:next|correct)|correct this) step\b",
     r"please try a new approach\b",
     r"please (?:take|perform|execute) (?:the|your) next (?:action|step|move)\b",
-    r"(?:what (?:is|will be|should be)|choose) your next (?:action|move|step)\b",
+    r"(?:what (?:is|will be|should be)|choose) your next (?:action|move|step|instruction|command)\b",
     r"\btry again\b",
 )
 """How harnesses ask for the next action, or for the same again, in any case."""

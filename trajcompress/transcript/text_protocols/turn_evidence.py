@@ -23,6 +23,7 @@ from trajcompress.transcript.trajectory import Turn
 
 _INPUT = late_re(r"\s{0,8}Action Input\b", re.IGNORECASE)
 _PARTS = 3  # a thought, an action, its input
+_NARRATES, _NARRATED_CHARS = "You ", 20  # of a game, to who plays it
 _TELLING_CHARS = 20
 _BRIEF_CHARS = 160
 _LINE_CHARS = 60
@@ -134,8 +135,10 @@ class TurnEvidence:
         return self.said[begin] > 1 or is_feedback(begin)
 
     def is_foretold(self, index: int) -> bool:
-        """Whether a turn says what the prompt, in quotes, says that replies may be."""
+        """Whether a turn says what the prompt quotes as a reply, or tells what is done in words of the prompt."""
         said = self.turns[index].text.strip()
+        if said.startswith(_NARRATES) and said[:_NARRATED_CHARS] in self.prompt and len(said) >= _NARRATED_CHARS:
+            return True
         quoted = (f"{begin}{said}{end}" for begin, end in ('""', "''", "``", "“”", "«»", "「」"))
         return len(said) <= _BRIEF_CHARS and any(map(self.prompt.__contains__, quoted))
 
