@@ -40,7 +40,7 @@ def test_what_stands_around_a_match_is_told_beside_it_and_not_as_one():
     shown += ["--", "35-  mimetype: string;", "36:  fields: Fields;", "37-}", "39-export interface Value {"]
     shown += [f"{number}-  size_{number}: number;" for number in range(40, 70)]
     told = read("\n".join(shown), Action("Grep", "Fields", "read"), later={"Multipart": 2.0}).said
-    assert told == "2 matches: 22:export interface Fields { 36: fields: Fields; 26-export type Multipart = Value;"
+    assert told == "2 matches: 22:export interface Fields { beside: 26-export type Multipart = Value;"
 
 
 def test_of_a_long_line_the_sentence_is_told_that_the_next_action_takes_up():

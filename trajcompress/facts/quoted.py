@@ -25,7 +25,6 @@ _FAR, _NEAR = 400, 60  # characters between two of them, and before or behind on
 _MOST_BACK = 400  # results; a row of many thousands would be looked through for each edit
 _MOST_PLACES = 4  # in a text that are tried
 _NUMBER = late_re(rf"[ \t]{{0,80}}(?:{NUMBER}|\d{{1,7}} )?[ \t]{{0,200}}+")  # of a line that is shown
-_SEARCHES = " SEARCH\n"
 _SEARCHED = late_re(  # what a block of Cline, Roo Code or aider looks for, behind where Roo Code says that it stands
     r"^(?:<{5,9}|-{5,9}) SEARCH\n(?::(?:start|end)_line: ?\d{1,7}\n){0,2}(?:-{5,9}\n)?(.*?)^={5,9}$",
     re.DOTALL | re.MULTILINE,
@@ -145,11 +144,9 @@ def _quoted(values: Sequence[str]) -> Iterator[list[str]]:
 
 def _blocks(value: str) -> Iterator[list[str]]:
     """Yield the lines that are quoted: of a patch those of each hunk as they were before, else all."""
-    if _SEARCHES in value:
-        for searched in _SEARCHED.finditer(value, 0, 4 * _MOST_BLOCK):
-            was = searched[1].split("\n")
-            if hunk := _bare(was) or _alone(was):
-                yield hunk
+    searched = [found[1].split("\n") for found in _SEARCHED.finditer(value, 0, 4 * _MOST_BLOCK)]
+    if searched:
+        yield from filter(None, (_bare(was) or _alone(was) for was in searched))
         return
     lines = value[: 4 * _MOST_BLOCK].split("\n")
     hunks = [place for place, line in enumerate(lines) if line.startswith("@@")] if "@@" in value else []

@@ -52,10 +52,9 @@ def matches(body: str, action: Action | None, later: Later) -> list[str]:
     shown = {each[1] for each in found}
     used = [each[1] for each in found if each["number"] in later][:_MOST_USED]  # as lines that the next turn opens
     used = used or [each.line for each in lines_used(begin, later, _MOST_USED) if each.line in shown]
-    ends = list(dict.fromkeys((lines[0], lines[-1])))
     if used and used[0] not in lines:  # what stands around a match is none
-        used = [*ends, used[0]]
-    first, *others = used or ends
+        used = [lines[0], f"beside: {used[0]}", *used[1:]]
+    first, *others = used or dict.fromkeys((lines[0], lines[-1]))
     stated = _STATED.search(body)
     is_cut = len(body) > _READ_CHARS or _CUT.search(body) is not None
     count = stated[1] if stated else f"{len(lines)}{'+' if is_cut else ''}"

@@ -125,8 +125,9 @@ def game_moves(turns: Sequence[Turn], answered: Sequence[int]) -> Mapping[int, A
     labels = Counter(label for text in replies if (label := label_of(text)) and ". " not in label)
     # As a person does who plays the world.
     speaks = max(labels.values(), default=0) >= _HALF * len(replies)
-    tells = median(map(len, replies)) >= _REPLY_CHARS or any(map(is_parser, replies))  # of rooms their names alone
-    return moves if tells and not speaks else {}
+    # Of rooms it may tell the names alone.
+    answers = median(map(len, replies)) >= _REPLY_CHARS or any(map(is_parser, replies))
+    return moves if answers and not speaks else {}
 
 
 def _in_code(turns: Sequence[Turn], answered: Sequence[int]) -> Mapping[int, Acted]:
