@@ -7,12 +7,13 @@ from clearing import FIRST
 from compressing import Writer, assert_adds_up, raising, run
 from msgspec.structs import replace
 from shared import load_cached
-from trajectories import read
+from trajectories import call, read, result
 
 from trajcompress.compaction.region import Protection
 from trajcompress.errors import SummaryError
+from trajcompress.summarize.extractive import ExtractiveSummarizer
 from trajcompress.tokens.counter import TokenCounter
-from trajcompress.transcript.summary_marks import SUMMARY_PREFIX
+from trajcompress.transcript.summary_marks import SUMMARY_END, SUMMARY_PREFIX
 from trajcompress.transcript.trajectory import Trajectory
 
 
@@ -82,3 +83,39 @@ def test_where_that_does_not_fit_the_summary_failed(counter: TokenCounter, built
 def test_a_failure_of_the_model_is_one_as_before(counter: TokenCounter):
     _, row = run(counter, long_talk(), raising(SummaryError("timeout", "late")), FIRST)
     assert (row.outcome, row.reason) == ("failed", "timeout")
+
+
+def parcels() -> Trajectory:
+    """A dialogue in which the last request is what is done then."""
+    asked = "The parcel {0} has not come, and it is the {0}th time that I have to write to you of this. Where is it?"
+    looked = "I am sorry to hear that, and I have looked it up: parcel {0} is at the depot of Hafen {0}. "
+    turns = [{"role": "user", "content": "I wait for my parcels."}]
+    for number in range(5):
+        answer = looked.format(number) + "We could send it again, or pay you back. " * 6
+        turns += [{"role": "assistant", "content": answer}, {"role": "user", "content": asked.format(number)}]
+    paid = "\n".join(
+        f"parcel {number}: paid back {number * 7} EUR to the account at the bank" for number in range(60)
+    )
+    return read(
+        [
+            *turns,
+            {"role": "assistant", "content": "It is lost. I can only pay it back. " * 3},
+            {"role": "user", "content": "Then pay all of them back, please, and close my account."},
+            call("p", "pay_back"),
+            result("p", paid),
+            {"role": "assistant", "content": "It is done, and your account is closed. " * 4},
+            {"role": "user", "content": "Thanks."},
+            {"role": "assistant", "content": "Good bye."},
+        ]
+    )
+
+
+@pytest.mark.parametrize("target", range(350, 400, 10))
+def test_a_built_in_summary_that_is_too_long_is_written_shorter_and_loses_no_end(counter: TokenCounter, target: int):
+    rules = replace(FIRST, target_max_tokens=target, summary_size=400)
+    turns, row = run(counter, parcels(), ExtractiveSummarizer(), rules)
+    assert turns is not None
+    summary = turns[row.region_start_idx].text.partition(SUMMARY_END)[0]
+    quoted = [line for line in summary.split("\n") if line.startswith('- "')]
+    assert all(line.endswith('"') for line in quoted)
+    assert any("close my account" in turn.text for turn in turns)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from told import later, read, said
 
 _SCHEMA = """CREATE TABLE categories (
@@ -63,3 +65,16 @@ def test_of_a_thing_of_kubernetes_its_state_is_told():
     assert (
         said(warned, limit=100) == f"Warning BackOff 9s kubelet Back-off restarting failed container; {state[:33]}…"
     )
+
+
+def test_what_is_an_example_in_the_description_of_an_interface_is_told_as_that():
+    page = {
+        "path": "/notes",
+        "description": "Search the notes of somebody. " * 8,
+        "response_schemas": {
+            "success": [{"note_id": 1, "created_at": "2019-01-01T00:00:00"}],
+            "failure": {"why": "x"},
+        },
+    }
+    told = read(json.dumps(page, indent=1), later=later(sort="created_at", since="2019-01-01T00:00:00")).said
+    assert "response_schemas=(success=[(" in told

@@ -41,3 +41,13 @@ def test_of_a_file_that_the_kept_beginning_of_a_row_wrote_only_what_is_new_is_to
     again = (call(1, "write_file", path="a.py", content="\n".join(lines)), result(1, "written"))
     told = extract(ask(again, head=(say("user", "Write it."), *wrote)))
     assert section(told, "Steps") == "- write_file a.py «… step_7 = load(7, strict=True)» → written\n"
+
+
+def test_a_command_in_another_folder_than_most_says_so_and_files_are_named_by_it():
+    runs = [("ls", "/w"), ("cat Makefile", "/w"), ("make > out.txt", "/w/src/quay"), ("pwd > here.txt", "/srv/a/b")]
+    steps = [(call(n, "shell", command=run, workdir=place), result(n, "")) for n, (run, place) in enumerate(runs)]
+    text = extract(ask([turn for step in steps for turn in step]))
+    assert "make > out.txt (in src/quay) →" in text
+    assert "pwd > here.txt (in …/a/b) →" in text
+    assert "cat Makefile →" in text
+    assert section(text, "Files changed") == "- src/quay/out.txt\n- …/a/b/here.txt"

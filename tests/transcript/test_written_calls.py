@@ -184,3 +184,25 @@ def test_an_input_is_read_however_its_label_is_written(labels):
     acted = find_actions(f"Thought: I ask.\n{action}: Relational DB\n{given}: goods below 10")
     assert acted is not None
     assert [(call.name, call.arguments) for call in acted.calls] == [("Relational DB", "goods below 10")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'Action:\n{"name": "ls", "arguments": {"path": "src", "depth": 2}',
+        'Action: ls\nAction Input: {"path": "src", "depth": 2',
+        "Action: ls\nAction Input: {'path': 'src', 'depth': 2}",
+        "I call it.\n```python\n{'name': 'ls', 'parameters': {'path': 'src', 'depth': 2}}\n```",
+    ],
+)
+def test_calls_that_models_write_without_the_last_bracket_or_as_python_are_read(text):
+    acted = find_actions(text)
+    assert acted is not None
+    assert [(call.name, json.loads(call.arguments)) for call in acted.calls] == [("ls", LS)]
+
+
+@pytest.mark.parametrize("given", ['{"path": "src', '{"path": ["src"}', '{"a": {"b": {"c": {"d": 1', "{'path': src}"])
+def test_what_nobody_can_complete_for_certain_stays_as_it_is_written(given):
+    acted = find_actions(f"Action: ls\nAction Input: {given}")
+    assert acted is not None
+    assert acted.calls[0].arguments == given
