@@ -23,6 +23,8 @@ class Acted(NamedTuple):
 _THOUGHT = late_re(r"<(think|thinking|thought|reasoning)>")
 _END_TOKEN = late_re(r"\s{0,4}(?:</s>|<\|(?:im_end|eot_id|endoftext|end)\|>|<end_(?:action|code)>)\s{0,4}\Z")
 _END_TOKEN_CHARS = 40
+SCAN_CHARS = 40_000
+"""At the end of a turn so many characters are looked through for actions."""
 _RULE = f"\n{'-' * 80}"
 
 

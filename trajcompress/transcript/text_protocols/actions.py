@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 
 from trajcompress.processes.late_patterns import holds_any, last_match, late_re
 from trajcompress.transcript.roles import addressee_of
-from trajcompress.transcript.text_protocols.acted import Acted, after_thought, without_end_token
+from trajcompress.transcript.text_protocols.acted import SCAN_CHARS, Acted, after_thought, without_end_token
 from trajcompress.transcript.text_protocols.bare_commands import LABELS
 from trajcompress.transcript.text_protocols.command_lines import (
     COMMAND_LINES,
@@ -47,7 +47,6 @@ from trajcompress.transcript.text_protocols.written_calls import (
 )
 from trajcompress.transcript.trajectory import ToolCall
 
-SCAN_CHARS = 40_000
 EDIT = "edit"
 """The name of edits that stand between marks."""
 

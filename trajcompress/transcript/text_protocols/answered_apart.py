@@ -6,7 +6,7 @@ import itertools
 
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.text_protocols.acted import Acted
-from trajcompress.transcript.text_protocols.elements import answered_elements
+from trajcompress.transcript.text_protocols.elements import RESULT_HEADER, answered_elements
 from trajcompress.transcript.text_protocols.labelled_actions import labelled_calls
 from trajcompress.transcript.text_protocols.observation_parts import body_end, in_observation
 from trajcompress.transcript.trajectory import ToolCall
@@ -15,7 +15,7 @@ _OF_TOOL, _OBSERVED, _OF_EDITOR = "EXECUTION RESULT of [", "Observation", "["  #
 _MARKS = {
     _OF_TOOL: late_re(r"(?:\A|(?<=\n))EXECUTION RESULT of \[(?P<tool>[^\]\n]{0,200})\]:?[ \t]?\n?"),
     _OBSERVED: late_re(r"(?:\A|(?<=\n))(?:Observation|OBSERVATION)(?:[ \t]?\d{1,3})?(?P<tool>):[ \t]?\n?"),
-    _OF_EDITOR: late_re(r"(?:\A|(?<=\n))\[(?P<tool>[a-z_]{2,40})(?: for '[^\]\n]{0,600})?\] Result:[ \t]?\n?"),
+    _OF_EDITOR: RESULT_HEADER,
 }
 _MOST = 64
 _LEAST = 2

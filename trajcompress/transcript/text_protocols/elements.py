@@ -20,9 +20,10 @@ _FILE = late_re(r"\s{0,40}<file>(.*?)</file>\s{0,40}", re.DOTALL)
 _INTERRUPTED, _INTERRUPTED_CHARS = "\n[Response interrupted by a tool use result", 200
 _CUT_ELEMENT = late_re(rf"^<({_NAME})>\n(?=<\w)", re.MULTILINE)
 _ELEMENT_BEGIN = late_re(rf"^<({_NAME})>", re.MULTILINE)
-_ANSWERED = late_re(
-    rf"^\[(?P<tool>{_NAME})(?: for '(?P<target>[^'\n]{{1,300}})[^\]\n]{{0,300}})?\] Result:", re.MULTILINE
+RESULT_HEADER = late_re(
+    rf"^\[(?P<tool>{_NAME})(?: for '(?P<target>[^'\n]{{1,300}})[^\]\n]{{0,300}})?\] Result:[ \t]?\n?", re.MULTILINE
 )
+"""What stands above the result of a call, and names it."""
 _CUT_CHILD = late_re(r"<([a-z][\w-]{0,40})>")
 
 
@@ -44,7 +45,7 @@ def answered_elements(text: str, answer: str) -> tuple[ToolCall, ...]:
     Of several calls in one turn some harnesses run the first, and say so.
     """
     headers = [
-        (named["tool"], named["target"]) for named in itertools.islice(_ANSWERED.finditer(answer), _MOST_CHILDREN)
+        (named["tool"], named["target"]) for named in itertools.islice(RESULT_HEADER.finditer(answer), _MOST_CHILDREN)
     ]
     written = _elements_of(text, {tool for tool, _ in headers}) if headers else []
     ran: set[int] = set()

@@ -139,7 +139,8 @@ class Row(TurnEvidence):
         if acted := self.acts.get(index - 1):
             return said.certain or (acted.sure == "named" and said.named and not said.person) or self._judges(index)
         before = self.turns[index - 1]
-        if said.unmistakable and self._unmistakable > (before.role == "assistant"):
+        others = self._unmistakable - (before.role == "assistant")  # which counts those behind a turn of its own
+        if said.unmistakable and others:
             return True
         acts = "```" in before.text or self._first_act < index or self._marked >= _MANY or is_code(before.text)
         acts = acts or before.text.rstrip().endswith(_ACTION_ENDS)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 
 from trajcompress.processes.late_patterns import holds_any, late_re
-from trajcompress.transcript.text_protocols.acted import Acted, after_thought, without_end_token
+from trajcompress.transcript.text_protocols.acted import SCAN_CHARS, Acted, after_thought, without_end_token
 from trajcompress.transcript.text_protocols.fenced_actions import fenced_calls
 from trajcompress.transcript.text_protocols.written_calls import FINAL, json_or_text, named_calls, new_call
 from trajcompress.transcript.trajectory import ToolCall
 
-_SCAN_CHARS = 40_000
 _LABELLED = late_re(
     r"^[ \t>#*]{0,8}(?:(?:ASSISTANT|Assistant|Agent) )?(?:(?:ACTION|Action|Act)(?:[ \t]?\d{1,3})?|COMMAND|CMD"
     r"|(?:TOOL|Tool)(?: Name)?"
@@ -51,6 +50,7 @@ _NEXT_LABEL = late_re(
     r"\n[ \t*]{0,8}(?:(?:Observation|OBSERVATION|Thought|THOUGHT|PAUSE|Obs)\b[ \t\d]{0,4}\**:?|(?:观察|思考|観察|관찰"
     r"|생각)[:：])"
 )
+_INPUT_CHARS = 200  # of a turn, in which its label stands
 _IMAGINED = ("obs", "观", "観", "관")
 
 
@@ -82,7 +82,7 @@ def labelled(text: str) -> Acted | None:
 
 def labelled_calls(text: str) -> tuple[ToolCall, ...]:
     """Read the calls under all ``Action:`` lines of a turn; nothing where one has no name with its input."""
-    said = without_end_token(text[after_thought(text) :][-_SCAN_CHARS:])
+    said = without_end_token(text[after_thought(text) :][-SCAN_CHARS:])
     labels = list(_LABELLED.finditer(said)) if holds_any(said, _LABEL_HINTS) else []
     ends = [label.start() for label in labels[1:]] + [len(said)] * bool(labels)
     calls: list[ToolCall] = []
@@ -100,6 +100,11 @@ def labelled_calls(text: str) -> tuple[ToolCall, ...]:
             return ()
         calls += read
     return tuple(calls)
+
+
+def is_input(text: str) -> bool:
+    """Whether a text begins with the label of an action's input, the action of which stands before it."""
+    return _INPUT.match(f"\n{text[:_INPUT_CHARS].lstrip()}") is not None
 
 
 def _ends_with(text: str, label: re.Match[str]) -> bool:

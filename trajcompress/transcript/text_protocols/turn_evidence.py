@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 
-from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.summary_marks import SUMMARY_PREFIX, without_summary
 from trajcompress.transcript.text_protocols.acted import Acted, after_thought
 from trajcompress.transcript.text_protocols.actions import EDIT, find_actions
 from trajcompress.transcript.text_protocols.addressing import hands_over
 from trajcompress.transcript.text_protocols.delegated import is_person
 from trajcompress.transcript.text_protocols.feedback import asks_again, is_feedback
+from trajcompress.transcript.text_protocols.labelled_actions import is_input
 from trajcompress.transcript.text_protocols.moves import are_led_by, taken_up
 from trajcompress.transcript.text_protocols.openings import begin_of, label_of, without_figures
 from trajcompress.transcript.text_protocols.printed import Printed, is_output, printed
@@ -21,7 +20,6 @@ from trajcompress.transcript.text_protocols.prompts import has_form, prompt_of, 
 from trajcompress.transcript.text_protocols.replies import echoes
 from trajcompress.transcript.trajectory import Turn
 
-_INPUT = late_re(r"\s{0,8}Action Input\b", re.IGNORECASE)
 _PARTS = 3  # a thought, an action, its input
 _NARRATES, _NARRATED_CHARS = "You ", 20  # of a game, to who plays it
 _TELLING_CHARS = 20
@@ -161,8 +159,7 @@ def acted_of(turn: Turn) -> Acted | None:
 
 def _ended_by(turns: Sequence[Turn], index: int) -> Acted | None:
     """Return the action that a turn ends which stood in the turns of the assistant right before it."""
-    text = turns[index].text
-    if not _INPUT.match(text):
+    if not is_input(turns[index].text):
         return None
     first = index
     while first > max(index - _PARTS, 0) and turns[first - 1].role == "assistant" and not turns[first - 1].calls:

@@ -12,12 +12,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from trajcompress.json_values import objects_apart, parse_json
+from trajcompress.json_values import objects_apart
 from trajcompress.processes.late_patterns import holds_any, late_re
 from trajcompress.transcript.text_protocols.command_lines import flagged
+from trajcompress.transcript.text_protocols.written_data import as_python, parse_strictly, parse_written
 from trajcompress.transcript.trajectory import ToolCall
 
-_JSON_CHARS = 200_000
 _BRACKETS = late_re(r"([A-Za-z_][\w.-]{0,80})\s?([\[(])(.*)[\])]\s{0,4}\Z", re.DOTALL)
 _INVOKED = late_re(r"[A-Za-z_]\w{0,80}\(")
 _DOTTED = late_re(r"[A-Za-z_][\w.]{0,80}\(")
@@ -25,11 +25,6 @@ _SPACED, _NO_WORD = late_re(r"(?:\A\[|\), )([A-Za-z][\w ./-]{1,80})\("), late_re
 _CODE_CHARS, _SCRIPT_CHARS = 40_000, 4_000
 _DOES = ("(", "=", "import ")
 _STATEMENTS = (ast.Assign, ast.AugAssign, ast.Import, ast.ImportFrom, ast.For, ast.With, ast.If, ast.Try, ast.Expr)
-_ESCAPE = late_re(r"\\(.)", re.DOTALL)
-_ESCAPES = frozenset("\\'\"abfnrtv\n01234567xuUN")
-_STRUCTURE = late_re(r'"(?:[^"\\]++|\\.)*+"|["{}\[\]]', re.DOTALL)
-_CLOSING = {"{": "}", "[": "]"}
-_MOST_MISSING = 3
 _KEYED = late_re(r"[A-Za-z_]\w{0,40}=")
 _NEXT_KEY = late_re(r", ?(?=[A-Za-z_]\w{0,40}=)")
 _PYTHONS = frozenset({"python", "py", "ipython", "python3"})
@@ -106,7 +101,7 @@ def script_call(language: str, code: str) -> ToolCall:
     language = language.lower()
     code = code.strip("\n")
     if language in _PYTHONS:
-        called = _calls_of(_parsed_leniently(code)) if code.lstrip().startswith("{") else ()
+        called = _calls_of(parse_written(code)) if code.lstrip().startswith("{") else ()
         return invoked(code) or (called[0] if len(called) == 1 else new_call(language, {"code": code}))
     if language in {"javascript", "js"}:
         return new_call(language, {"code": code})
@@ -117,7 +112,7 @@ def script_call(language: str, code: str) -> ToolCall:
 def named_calls(body: str) -> tuple[ToolCall, ...]:
     """Read calls: as JSON, or one as ``name[arguments]`` or ``name(arguments)``."""
     body = body.strip().strip("`").strip()
-    if body[:1] in {"{", "["} and (found := _calls_of(_parsed_leniently(body))):
+    if body[:1] in {"{", "["} and (found := _calls_of(parse_written(body))):
         return found
     first = body.partition("\n")[0] if body.count("\n") and not body.endswith((")", "]")) else body
     if match := _BRACKETS.match(first):
@@ -143,7 +138,7 @@ def invocations(text: str) -> tuple[ToolCall, ...]:
     if not _DOTTED.match(text[1:].lstrip()):
         text = _SPACED.sub(joined, text)
     try:
-        listed = ast.parse(_ESCAPE.sub(_as_python_reads, text), mode="eval").body
+        listed = ast.parse(as_python(text), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return ()
     calls = [_called(each, dotted=True) for each in listed.elts] if isinstance(listed, ast.List) else []
@@ -156,7 +151,7 @@ def invoked(code: str) -> ToolCall | None:
     if len(code) > _CODE_CHARS or not code.endswith(")") or not _INVOKED.match(code):
         return None
     try:
-        return _called(ast.parse(_ESCAPE.sub(_as_python_reads, code), mode="eval").body)
+        return _called(ast.parse(as_python(code), mode="eval").body)
     except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
         return None
 
@@ -166,7 +161,7 @@ def is_python(text: str) -> bool:
     if len(text) > _SCRIPT_CHARS or not holds_any(text, _DOES):
         return False
     try:
-        done = ast.parse(_ESCAPE.sub(_as_python_reads, text)).body
+        done = ast.parse(as_python(text)).body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return False
     calls = (isinstance(each.value, ast.Call) for each in done if isinstance(each, ast.Expr))
@@ -193,11 +188,6 @@ def _name(called: ast.expr, *, dotted: bool) -> str:
     return ".".join([called.id, *reversed(parts)]) if isinstance(called, ast.Name) else ""
 
 
-def _as_python_reads(escape: re.Match[str]) -> str:
-    """Write an escape that Python does not know as Python reads it, which it warns of; filters are everybody's."""
-    return escape[0] if escape[1] in _ESCAPES else f"\\{escape[0]}"
-
-
 def _keyed(given: Any) -> Any:
     """Read ``key=value, key=value`` as an object."""
     if not isinstance(given, str) or not _KEYED.match(given):
@@ -210,14 +200,14 @@ def json_or_text(text: str) -> Any:
     """Read arguments as JSON where they are."""
     text = text.strip().strip("`").strip() if "```" in text else text.strip()
     text = text.removeprefix("json\n")
-    if text[:1] in {"{", "["} and (data := _parsed_leniently(text)) is not None:
+    if text[:1] in {"{", "["} and (data := parse_written(text)) is not None:
         return data
     return text
 
 
 def json_calls(text: str) -> tuple[ToolCall, ...]:
     """Read JSON that names a tool, or several; nothing where any part of it does not."""
-    return _calls_of(_parsed(text))
+    return _calls_of(parse_strictly(text))
 
 
 def _calls_of(data: Any) -> tuple[ToolCall, ...]:
@@ -239,7 +229,7 @@ def step_calls(text: str) -> tuple[ToolCall, ...]:
 
 def json_script(text: str) -> ToolCall | None:
     """Read the code that a JSON object holds under its language, as ``{"thought": …, "sql": …}``."""
-    data = _parsed(text)
+    data = parse_strictly(text)
     if not isinstance(data, dict):
         return None
     key = next((key for key in _LANGUAGES if isinstance(data.get(key), str)), None)
@@ -325,36 +315,3 @@ def _is_tool(key: str, value: Any) -> bool:
 
 def _is_thought(key: str) -> bool:
     return key.lower().startswith(("thought", "think", "reason", "explanation", "plan", "criticism", "speak"))
-
-
-def _parsed(text: str) -> Any:
-    if len(text) > _JSON_CHARS:
-        return None
-    try:
-        return parse_json(text, strict=False)
-    except ValueError:
-        return None
-
-
-def _parsed_leniently(text: str) -> Any:
-    """Read JSON that models get wrong: without the brackets at its end, or as Python prints it."""
-    if (data := _parsed(text)) is not None or len(text) > _CODE_CHARS:
-        return data
-    if closing := _missing_brackets(text):
-        return _parsed(text + closing)
-    try:
-        data = ast.literal_eval(_ESCAPE.sub(_as_python_reads, text))
-        return json.loads(json.dumps(data))
-    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
-        return None
-
-
-def _missing_brackets(text: str) -> str:
-    """Return the brackets that a text opens and does not close; nothing where there are many, or in a string."""
-    opened: list[str] = []
-    for sign in _STRUCTURE.finditer(text):
-        if sign[0] in _CLOSING:
-            opened.append(_CLOSING[sign[0]])
-        elif (sign[0] in {"}", "]"} and (not opened or opened.pop() != sign[0])) or sign[0] == '"':
-            return ""
-    return "".join(reversed(opened)) if len(opened) <= _MOST_MISSING else ""
