@@ -287,3 +287,9 @@ def test_what_opens_a_text_protocol_ends_where_a_conversation_begins():
     asks = ("assistant", "I can do that for you. Which folder is yours, and do hidden files count as well?")
     talked = openai(("user", "I need help with my files."), asks, task, *steps)
     assert middle(talked, last_n_turns=2)[0] == 3  # behind a request, as roles have to alternate
+
+
+def test_the_only_turn_of_the_assistant_is_not_in_the_middle():
+    asked = [("user", f"Part {number} of what I ask.") for number in range(8)]
+    row = openai(*asked[:3], ("assistant", "I see."), *asked[3:])
+    assert middle(row, last_n_turns=2) == (1, 3)

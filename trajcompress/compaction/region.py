@@ -129,7 +129,8 @@ def lay_out(
     start = _head_end(turns, protection)
     if protection.head_tokens is not None and _tokens_before(start, sizes, cuts) > protection.head_tokens:
         start = _head_end(turns, replace(protection, first_gpt=False, first_tool=False))
-    end = max(start, min(_tail_start(turns, protection, sizes, start, request), len(turns) - fixed))
+    end = min(_tail_start(turns, protection, sizes, start, request), len(turns) - fixed)
+    end = _before_all_that_is_trained(turns, start, max(start, end))
     if seam is not None:
         start, end = min(start, seam), max(end if end > start else seam, seam)
     while start < end and not cuts[start]:
@@ -258,6 +259,17 @@ def _tail_start(
     if request is None or request < head_end or (protection.last_request and not turns[request].answers):
         return start
     return min(start, request)
+
+
+def _before_all_that_is_trained(turns: Sequence[Turn], start: int, end: int) -> int:
+    """Move an end to the last turn of the assistant where no other would be left: nothing would be trained on.
+
+    Where no turn is protected, none is to be spared.
+    """
+    spoken = [index for index, turn in enumerate(turns) if turn.role == "assistant"]
+    if not spoken or spoken[0] < start or spoken[-1] >= end or end - start == len(turns):
+        return end
+    return spoken[-1]
 
 
 def last_request(turns: Sequence[Turn]) -> int | None:
