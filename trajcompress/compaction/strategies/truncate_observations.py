@@ -27,7 +27,7 @@ def truncate_older(state: State, policy: Policy) -> Asking[State | Skip]:
     yield from ()
     if stays_over(state, policy):  # nor would that be enough
         return NOTHING_TO_DO
-    return _alone(state, policy, truncation_order(state, policy, with_last=False)) or NOTHING_TO_DO
+    return _alone(state, policy, truncation_order(state, policy, with_last=False), brief=False) or NOTHING_TO_DO
 
 
 def truncate_giants(state: State, policy: Policy) -> Asking[State | Skip]:
@@ -80,14 +80,16 @@ def truncate_in_order(state: State, policy: Policy, requests: Sequence[int] = ()
     """Truncate observations, and at last the requests that are named; None where not even that is enough."""
     base, splice = state.unspliced, state.splice
     if splice is None:
-        return _alone(state, policy, truncation_order(state, policy), requests)
+        return _alone(state, policy, truncation_order(state, policy), requests, brief=True)
     tried = [splice]
     if policy.grounded and splice.lost:
         tried.insert(0, with_all_facts(base, splice, policy))
     return next(filter(None, (_around(base, each, policy, requests) for each in tried)), None)
 
 
-def _alone(state: State, policy: Policy, order: Sequence[int], requests: Sequence[int] = ()) -> State | None:
+def _alone(
+    state: State, policy: Policy, order: Sequence[int], requests: Sequence[int] = (), *, brief: bool
+) -> State | None:
     previous = state.previous
     shift = previous.index if previous is not None and previous.own_turn else len(state.turns)
     may = [index for index in order if index != state.shared_turn and index not in requests]
@@ -102,6 +104,7 @@ def _alone(state: State, policy: Policy, order: Sequence[int], requests: Sequenc
         ledger=_ledger(state, requests) if previous is None else None,  # its places are those without such a summary
         cleared=state.cleared,
         requests=frozenset(index + (index >= shift) for index in requests),
+        brief=brief,
     )
     if truncated is None:
         return None
@@ -129,6 +132,7 @@ def _around(state: State, splice: Splice, policy: Policy, requests: Sequence[int
         ledger=_ledger(state, requests),
         cleared=state.cleared,
         requests=requests,
+        brief=True,
     )
     if truncated is None:
         return None

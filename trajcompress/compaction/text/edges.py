@@ -8,6 +8,7 @@ from functools import lru_cache
 from trajcompress.facts.parts import Part
 from trajcompress.processes.late_patterns import last_match, late_re
 from trajcompress.transcript.line_numbers import NUMBER
+from trajcompress.transcript.text_protocols.printed import known_opening
 
 _SEEK_CHARS = 240  # that are given up at most for an end that is whole
 _SLACK_CHARS, _TAIL_SLACK_CHARS = 100, 40  # that are taken besides for a short line, rather than half of it
@@ -52,9 +53,12 @@ def before(text: str, head: int) -> int:
 
 
 def opening(text: str) -> int:
-    """Return where the first line of a text ends, or its first sentence, if that is short: it says what came."""
+    """Return where the first line of a text ends, or its first sentence, if that is short: it says what came.
+
+    With it stays by what the text is known for a result, where its turn does not tell.
+    """
     first = _OPENING.match(text)
-    return first.end() if first else 0
+    return max(first.end() if first else 0, known_opening(text))
 
 
 def behind(text: str, start: int, tail: int) -> int:

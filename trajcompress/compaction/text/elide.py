@@ -23,6 +23,9 @@ Keep: TypeAlias = Callable[[int], Wanted]
 LEAST_CHARS = 400
 """No result is cut to less than about this."""
 
+BRIEF_CHARS = 240
+"""To so much where else nothing of what later turns use would stay."""
+
 SHORT_CHARS = 900
 """Results up to this length, such as those of the agent's own scripts, stay whole where others can make room."""
 
@@ -44,6 +47,7 @@ def elide_results(
     *,
     requests: Collection[int] = (),
     least: int = 0,
+    floor: int = LEAST_CHARS,
     lines: Callable[[], ResultLines] | None = None,
     clean: Clean = without_secrets,
 ) -> tuple[Turn, ...]:
@@ -63,10 +67,11 @@ def elide_results(
         keep: says what of a turn is to stay where it stands; nobody asks of a turn that need not be cut.
         requests: those of ``indexes`` that are a person's, and may be cut all the same.
         least: characters that are left of each besides what is to stay, whether that is enough or not.
+        floor: characters to which no result is cut, nor to less.
         lines: makes the lines of the results; where they are not given, all are cut.
         clean: takes secrets out of a text, as no half of one may stay.
     """
-    elider = _Elider(excess, count, least, lines, keeps=keep is not None, clean=clean)
+    elider = _Elider(excess, count, least, lines, keeps=keep is not None, floor=floor, clean=clean)
     after = list(turns)
     last_request = _last_request(turns)
     indexes = sorted(indexes, key=lambda index: len(turns[index].text) <= SHORT_CHARS)
@@ -75,7 +80,7 @@ def elide_results(
         for index in indexes:
             if elider.excess <= 0:
                 break
-            elider.keep = keep(index) if keep and len(turns[index].text) > LEAST_CHARS else {}
+            elider.keep = keep(index) if keep and len(turns[index].text) > floor else {}
             if index in requests:
                 after[index] = map_request(after[index], elider.shorten_request)
             elif after[index].example:
@@ -96,11 +101,12 @@ class _Elider:
         lines: Callable[[], ResultLines] | None,
         *,
         keeps: bool,
+        floor: int,
         clean: Clean,
     ) -> None:
         self.excess = excess
         self._lines, self._keeps, self._clean = lines, keeps, clean
-        self._least = least
+        self._least, self._floor = least, floor
         self._count = count
         self.keep: Wanted = {}
         self.spares_useful = False
@@ -139,12 +145,12 @@ class _Elider:
         return line
 
     def shorten(self, _: int, text: str) -> str:
-        return self._shorten(text, max(LEAST_CHARS, self._least))
+        return self._shorten(text, max(self._floor, self._least))
 
     def shorten_example(self, number: int, text: str) -> str:
         """Cut off the end of a demonstration, or all but its frame: cut amid, steps join that never met."""
         heading, end = demonstration_frame(text)
-        if not heading or len(text) <= LEAST_CHARS:
+        if not heading or len(text) <= self._floor:
             return self.shorten(number, text)
         tokens = self._count(text)
         low, high = heading, heading if self.excess > tokens * _MOST_OF_EXAMPLE else end

@@ -20,6 +20,7 @@ from trajcompress.outcomes.text import TRACEBACK
 from trajcompress.processes.late_patterns import holds_any, late_re
 from trajcompress.redact import HOLDS_NONE, Clean, redact, redact_all, without_secrets
 from trajcompress.transcript.text_protocols.harness_forms import WHAT_CAME, WHAT_CAME_SIGNS
+from trajcompress.transcript.text_protocols.printed import known_opening
 
 MARK_CHARS = 48
 """No mark is longer, but for the facts that it names."""
@@ -65,7 +66,7 @@ def cut_text(text: str, limit: int, keep: Wanted = MappingProxyType({}), clean: 
         if not any(part.start <= told.start < part.end for part in kept):
             kept = sorted([*kept, told])
     room = max(room - sum(map(_cost, kept)), 2 * _LEAST_END)
-    first = opening(text) if kept else 0
+    first = opening(text) if kept else known_opening(text)
     shorter = ""
     fits, exceeds = 0, 0  # rooms that turned out so
     for _ in range(_TRIES):

@@ -10,12 +10,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from msgspec import Struct
 
 from trajcompress.compaction.text import elide_results, name_in_mark
-from trajcompress.compaction.text.elide import Keep
+from trajcompress.compaction.text.elide import BRIEF_CHARS, LEAST_CHARS, Keep
 from trajcompress.compaction.text.result_lines import ResultLines, all_lines
 from trajcompress.facts import facts_in, in_few_words
 from trajcompress.facts.count import FactCount
@@ -72,6 +72,7 @@ def truncate_until(
     ledger: FactLedger | None = None,
     cleared: frozenset[int] = frozenset(),
     requests: Collection[int] = (),
+    brief: bool = False,
 ) -> Truncated[T] | None:
     """Cut long results, each no more than needed; None where that is not enough.
 
@@ -86,6 +87,7 @@ def truncate_until(
         ledger: the facts of the row before turns of it were cleared, where that was read already.
         cleared: these turns; where there is no such ledger they are as they were.
         requests: those that may be cut although they are a person's.
+        brief: whether results may be cut to less than else where nothing else is enough.
     """
     if ledger is None:
         ledger, cleared = FactLedger(turns, also=requests), frozenset()
@@ -100,16 +102,24 @@ def truncate_until(
 
     lines = cache(lambda: all_lines(ledger, told, clean))
     cutter = _Cutter(turns, may_change, requests, ledger, cleared, count, build, room, lines, clean)
-    tries = cutter.tries(tokens - room, _ways(keep, may_lose))
-    return next((each for each in tries if each.built.tokens <= room), None)
+
+    def fitting(*ways: _Way) -> Truncated[T] | None:
+        return next((each for each in cutter.tries(tokens - room, ways) if each.built.tokens <= room), None)
+
+    whole = fitting(_Way(naming=True, staying=keep), _Way(naming=False, staying=keep))
+    if whole or not any(map(keep, may_lose)):
+        return whole
+    bare = fitting(_Way(naming=False, staying=None))
+    # A little of what is used says more than the ends of all.
+    return (fitting(_Way(naming=False, staying=keep, floor=BRIEF_CHARS)) if bare or brief else None) or bare
 
 
-def _ways(keep: Keep, may_lose: Sequence[int]) -> Iterator[tuple[bool, Keep | None]]:
-    """Yield whether marks name what goes, and what stays, from what keeps most to what keeps least."""
-    yield True, keep
-    yield False, keep
-    if any(map(keep, may_lose)):
-        yield False, None
+class _Way(NamedTuple):
+    """Whether marks name what goes, what stays, and to how many characters a result may be cut."""
+
+    naming: bool
+    staying: Keep | None
+    floor: int = LEAST_CHARS
 
 
 class _Cutter(Struct, Generic[T], frozen=True):
@@ -126,31 +136,38 @@ class _Cutter(Struct, Generic[T], frozen=True):
     lines: Callable[[], ResultLines]
     clean: Clean
 
-    def tries(self, excess: int, ways: Iterable[tuple[bool, Keep | None]]) -> Iterator[Truncated[T]]:
+    def tries(self, excess: int, ways: Iterable[_Way]) -> Iterator[Truncated[T]]:
         """Yield what is tried, in each way with more and more that goes."""
         last: Truncated[T] | None = None
-        for naming, staying in ways:
-            if last and last.turns is last.cut and staying:  # nothing was named that could be left out
+        for way in ways:
+            if last and last.turns is last.cut:  # nothing was named that could be left out
                 continue
             tokens = excess
             for _ in range(_TRIES):
-                cut = self._cut(tokens, staying)
+                cut = self._cut(tokens, way)
                 changed = frozenset(index for index, turn in enumerate(cut) if turn is not self.turns[index])
                 if not changed:  # by what stays of each; without that it may be
                     break
                 needed = self._needed(changed)
-                named = name_in_marks(cut, self.turns, needed, self.clean) if naming else cut
+                named = name_in_marks(cut, self.turns, needed, self.clean) if way.naming else cut
                 built = last.built if last and last.turns == named else self.build(named)
                 last = Truncated(named, changed, built, cut, needed)
                 yield last
                 tokens += built.tokens - self.room
-                if cut == self._cut(_ALL, staying):
+                if cut == self._cut(_ALL, way):
                     break
 
-    def _cut(self, tokens: int, staying: Keep | None) -> tuple[Turn, ...]:
-        turns, may, requests = self.turns, self.may_change, self.requests
+    def _cut(self, tokens: int, way: _Way) -> tuple[Turn, ...]:
         return elide_results(
-            turns, may, tokens, self.count, staying, requests=requests, lines=self.lines, clean=self.clean
+            self.turns,
+            self.may_change,
+            tokens,
+            self.count,
+            way.staying,
+            requests=self.requests,
+            floor=way.floor,
+            lines=self.lines,
+            clean=self.clean,
         )
 
     def _needed(self, changed: frozenset[int]) -> dict[int, list[str]]:

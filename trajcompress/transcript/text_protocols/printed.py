@@ -181,6 +181,12 @@ def printed(text: str) -> Printed:
     return Printed(begin, certain, named, shaped, person, chatty, pasted, doubtful, worded, unmistakable, said)
 
 
+def known_opening(text: str) -> int:
+    """Return where that ends by which a text is known for what an environment printed; 0 where it has none."""
+    begun = _UNMISTAKABLE.match(text[:BEGIN_CHARS])
+    return begun.end() if begun else 0
+
+
 def _begin(text: str) -> str:
     """Return the beginning of a text; of a long address in it no more than tells what it is."""
     begin = text[:BEGIN_CHARS]
