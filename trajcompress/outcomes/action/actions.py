@@ -36,6 +36,7 @@ from trajcompress.outcomes.action.shell import (
     without_quoted_signs,
 )
 from trajcompress.outcomes.action.usual import NOTHING_USUAL, Usual, own_arguments
+from trajcompress.outcomes.action.verbs import kind_of_tool
 from trajcompress.outcomes.action.written_files import NOTHING_WRITTEN, written_by, written_in
 from trajcompress.outcomes.compact import compact
 from trajcompress.outcomes.text import one_line, shorten
@@ -62,14 +63,6 @@ _TEXT_KEYS = ("command", "cmd", "code", "script")
 _DOCUMENTS = (".md", ".mdx", ".markdown")
 _WAIT_KEYS = ("duration", "seconds", "timeout", "wait")
 _BULK_KEYS = frozenset((*EDIT_KEYS, *PATH_KEYS, *SPAN_KEYS))
-
-_CHANGE = late_re(
-    r"edit|write|create|replace|insert|patch|apply|update|delete|remove|add|book|cancel|submit|send|post|move|rename"
-    r"|save|append|transfer|modify|fix|commit",
-    re.IGNORECASE,
-)
-_IDLE = late_re(r"think|scroll|hypothesis|^list|route|plan|wait|status", re.IGNORECASE)
-_READ = late_re(r"view|read|open|get|search|find|grep|cat|show|fetch|visit|browse|extract|look|query", re.IGNORECASE)
 
 _HEREDOC = late_re(r"<<-?\s?['\"]?(\w{1,40})")
 _QUERY = late_re(r"[A-Z]{4,10}(?![^\s])")
@@ -149,7 +142,7 @@ def describe(name: str, data: Any, usual: Usual = NOTHING_USUAL, apart: Collecti
     is_tool = bool(name) and name.lower() not in SHELLS
     known = usual if name else NOTHING_USUAL  # else one may be the tool
     target, beside = _arguments(data, known, apart, alone=is_tool)
-    return Action(name, target, _kind(name), files_in(target), beside=beside)
+    return Action(name, target, kind_of_tool(name), files_in(target), beside=beside)
 
 
 def _patched(name: str, patch: Patch) -> Action:
@@ -166,7 +159,7 @@ def _on_text(name: str, data: Any) -> Action:
     if isinstance(data, str) and name.lower() in SHELLS:
         return replace(command(data), name=name)
     target = shorten(one_line(compact(data, TARGET_CHARS)), TARGET_CHARS)
-    return Action(name, target, _kind(name), files_in(target))
+    return Action(name, target, kind_of_tool(name), files_in(target))
 
 
 def together(actions: Sequence[Action], number: int) -> Action:
@@ -214,7 +207,7 @@ def _on_file(
     rest = {key: value for key, value in data.items() if key not in said and value != text and not _is_off(value)}
     arguments, beside = _arguments(rest, *known, alone=False)
     target = " ".join(part for part in (verb, path, arguments) if part)
-    kind = _kind(verb or name)
+    kind = kind_of_tool(verb or name)
     is_file = any(sign in path for sign in "/.\\")
     change = brought_in(data, is_document=path.lower().endswith(_DOCUMENTS)) if kind == "change" else ""
     changes = (path,) if kind == "change" and is_file and (change or verb or _WRITES.search(name)) else ()
@@ -338,13 +331,3 @@ def _vector(data: dict[str, Any]) -> str | None:
 def _is_off(value: Any) -> bool:
     """Whether an argument leaves something out, as most calls do: it is nothing that a call is about."""
     return value is False or (isinstance(value, str) and value.lower() == "false")
-
-
-def _kind(name: str) -> Kind:
-    if _IDLE.search(name):
-        return "idle"
-    if _READ.match(name):
-        return "read"
-    if _CHANGE.search(name):
-        return "change"
-    return "read" if _READ.search(name) else "run"

@@ -116,7 +116,7 @@ def _turned(told: Sequence[Told]) -> dict[int, float]:
         if installs or mends or turned:
             found[place] = _TURNED
         elif action.kind == "change" and not outcome.failed and not each.removes:
-            if _CREATES.search(f"{action.name} {action.target}"):
+            if each.files and _CREATES.search(f"{action.name} {action.target}"):
                 made.update(each.files)
             elif not (each.files and made.issuperset(each.files)):
                 found[place] = _EDITED
