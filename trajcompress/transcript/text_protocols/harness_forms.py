@@ -33,7 +33,11 @@ RESULT_SENTENCES = (
     ),
     r"[\w .-]{1,60} is not a valid tool, try (?:one of \[|another)",  # LangChain
     r"Error: Could not parse output\. Please follow the thought-action-input format",  # LlamaIndex
-    r"# Observation of current step:|## Error from previous action:|# Current page Accessibility Tree",  # BrowserGym
+    # BrowserGym
+    (
+        r"# Observation of current step:|## Error from previous action:|#{1,4} State of the World\n"
+        r"|#{1,4} (?:Currently [Oo]pen [Tt]abs|Current [Pp]age (?:Accessibility Tree|DOM))"
+    ),
     r"\[(?:Action|Task) history memory ends\]|\[Current state starts here\]|<agent_history>\n",  # browser-use
     r"Execution failed\. Traceback:",  # AppWorld
     (
@@ -67,6 +71,7 @@ RESULT_SENTENCES = (
     ),
     r"Out - Final answer: ",  # smolagents
     r"At turn \d{1,4}, you (?:made|guessed|tried|chose|entered) ",  # GEM
+    r"\[GAME\] (?=\S)",  # TextArena
 )
 """How observations begin in sentences of harnesses that nobody says, nor hands on to a chat."""
 RESULT_BEGINS = (
