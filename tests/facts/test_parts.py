@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from trajcompress.facts.parts import parts_with, words_at
+import pytest
+
+from trajcompress.facts.parts import part_at, parts_with, words_at
 from trajcompress.facts.taken import words_taken
 
 
@@ -68,3 +70,20 @@ def test_a_name_tells_of_where_it_is_defined_however_often_it_is_called():
         assert [text[part.start : part.end] for part in parts_with(text, {"price_of": 4.0}, 500)] == [
             text[start : text.index("\n", start)]
         ]
+
+
+@pytest.mark.parametrize(
+    "path", ["C:\\work\\node_modules\\lib\\notes.js", "C:\\\\work\\\\new\\\\notes.js", "D:\\a\\native.py"]
+)
+def test_a_path_of_windows_is_not_cut_at_what_json_writes_for_the_end_of_a_line(path: str):
+    text = f"one line\n{path}:30: equal(part.field_of_it)\nanother"
+    start = text.index("field_of_it")
+    part = part_at(text, start, start + 5)
+    assert text[part.start : part.end] == f"{path}:30: equal(part.field_of_it)"
+
+
+def test_lines_within_json_end_where_it_writes_so():
+    text = r'{"text": "C:\\work is one line\nthe field_of_it is another\nand more"}'
+    start = text.index("field_of_it")
+    part = part_at(text, start, start + 5)
+    assert text[part.start : part.end] == "the field_of_it is another"

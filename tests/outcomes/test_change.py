@@ -38,6 +38,8 @@ def test_edits_of_a_list_a_diff_and_blocks_to_replace_are_told_as_well():
     assert brought_in({"patch": "--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-a = 1\n+a = 2\n b = 1\n"}) == "a = 2"
     block = "<<<<<<< SEARCH\na = 1\nb = 1\n=======\na = 2\nb = 1\n>>>>>>> REPLACE\n"
     assert brought_in({"path": "x.py", "diff": block}) == "a = 2"
+    block = "------- SEARCH\na = 1\nb = 1\n=======\na = 2\nb = 1\n+++++++ REPLACE\n"
+    assert brought_in({"path": "x.py", "diff": f"{block}\n{block.replace('a', 'c')}"}) == "a = 2 … c = 2"
 
 
 def test_lines_between_which_others_stand_are_told_apart():

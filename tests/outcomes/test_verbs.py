@@ -10,9 +10,10 @@ from trajcompress.outcomes.action.verbs import kind_of_tool
 @pytest.mark.parametrize(
     "name",
     [
-        "update_order_status", "set_status", "cancel_subscription_plan", "book_route", "add_to_waitlist", "issue_refund",
-        "refund_order", "return_delivered_order_items", "pay_invoice", "set_alarm", "grant_access", "order_create",
-        "createOrder", "mcp__github__create_issue", "applypatch", "PlaceOrder", "str_replace_based_edit_tool",
+        "update_order_status", "set_status", "cancel_subscription_plan", "book_route", "add_to_waitlist",
+        "issue_refund", "refund_order", "return_delivered_order_items", "pay_invoice", "set_alarm", "grant_access",
+        "order_create", "createOrder", "mcp__github__create_issue", "applypatch", "PlaceOrder",
+        "str_replace_based_edit_tool",
     ],
 )  # fmt: skip
 def test_tools_that_change_something(name: str):

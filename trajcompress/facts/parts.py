@@ -34,6 +34,8 @@ _NAME = late_re(r"[^\W\d]\w*+")
 _INDENTED = late_re(rf"\n([ \t]*+{NUMBER})?+[ \t]*+(?=[^\s\\])")  # maybe behind the number of the line
 _HEAD_WITHIN, _HEAD_CHARS = 2_000, 100
 _ITEM, _LINE_ENDS = "- ", ("\n", "\\n")
+_IN_PATH = late_re(r"\b[A-Za-z]:(?:\\{1,2}[^\\/:*?\"<>|\s]{1,80}){1,12}\\{1,2}\Z")
+_PATH_CHARS = 300
 _NUMBER_CHARS = 12  # of a line, with what stands behind it
 _NEGATES = late_re(
     r"\b(?:not?|never|none|neither|nor|without|cannot|except|unless|but|instead|fail\w*|false)\b|n['’]t\b|[不没沒無未]|ない|않",
@@ -216,14 +218,21 @@ def _bounds(text: str, start: int, end: int, mark: re.Pattern[str], reach: int) 
     lowest = max(start - reach, text.rfind("\n", max(start - reach, 0), start) + 1, 0)
     first = lowest
     for found in mark.finditer(text, lowest, start):
-        first = found.end()
+        first = first if _is_in_path(text, found) else found.end()
     if first == lowest > 0 and text[first - 1] != "\n":  # none near it: not within a word
         first = text.find(" ", lowest, start) + 1 or lowest
-    behind = mark.search(text, end, end + reach)
-    if behind is not None:
+    ends = (found for found in mark.finditer(text, end, end + reach) if not _is_in_path(text, found))
+    if (behind := next(ends, None)) is not None:
         return first, behind.start() + (text[behind.start()] in ".!?。！？")
     last = min(end + reach, len(text))
     return first, last if last == len(text) else max(text.rfind(" ", end, last), end)
+
+
+def _is_in_path(text: str, mark: re.Match[str]) -> bool:
+    r"""Whether what looks like the end of a line in JSON is in a path of Windows, as in C:\\work\\notes."""
+    if text[mark.start()] != "\\":
+        return False
+    return _IN_PATH.search(text, max(mark.start() - _PATH_CHARS, 0), mark.start() + 1) is not None
 
 
 def _size(part: Part) -> int:

@@ -38,11 +38,11 @@ from trajcompress.outcomes.action.shell import (
 from trajcompress.outcomes.action.usual import NOTHING_USUAL, Usual, own_arguments
 from trajcompress.outcomes.action.verbs import kind_of_tool
 from trajcompress.outcomes.action.written_files import NOTHING_WRITTEN, written_by, written_in
-from trajcompress.outcomes.compact import compact
+from trajcompress.outcomes.compact import compact, pairs
 from trajcompress.outcomes.text import one_line, shorten
 from trajcompress.processes.late_patterns import late_re
 
-TARGET_CHARS = 140
+TARGET_CHARS, GIVEN_CHARS = 140, 240
 SCAN_CHARS = 2_000
 _TYPED_CHARS = 20_000
 _MOST_FILES = 20  # of one call
@@ -92,7 +92,8 @@ class Action(Struct, frozen=True):
     written before it does, whether or not it fails; ``moves`` those that get another name, each before that.
     ``typed`` is all that a shell is given, as a terminal shows it again. ``said_when_done``: what it prints once its
     changes are made, where it may end before; ``said_each``: it says of each file that it changed it. ``where`` is
-    the folder it ran in, if most ran in another.
+    the folder it ran in, if most ran in another. ``given`` is all that a tool is given which changes records, lists
+    and objects, too.
     """
 
     name: str
@@ -112,6 +113,7 @@ class Action(Struct, frozen=True):
     said_when_done: tuple[str, ...] = ()
     said_each: bool = False
     where: str = ""
+    given: str = ""
 
 
 def describe(name: str, data: Any, usual: Usual = NOTHING_USUAL, apart: Collection[str] = frozenset()) -> Action:
@@ -142,7 +144,9 @@ def describe(name: str, data: Any, usual: Usual = NOTHING_USUAL, apart: Collecti
     is_tool = bool(name) and name.lower() not in SHELLS
     known = usual if name else NOTHING_USUAL  # else one may be the tool
     target, beside = _arguments(data, known, apart, alone=is_tool)
-    return Action(name, target, kind_of_tool(name), files_in(target), beside=beside)
+    kind = kind_of_tool(name)
+    all_given = one_line(pairs(own_arguments(data, known), GIVEN_CHARS)) if kind == "change" and is_tool else ""
+    return Action(name, target, kind, files_in(target), beside=beside, given=all_given)
 
 
 def _patched(name: str, patch: Patch) -> Action:

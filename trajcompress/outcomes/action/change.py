@@ -43,10 +43,11 @@ _APART = " … "
 _CLOSES = "})];,"
 _ENDS = ("```", "end_of_edit")  # of what is brought in
 _DOCSTRINGS = ('"""', "'''")
-_DIFF = late_re(r"^(?:@@|\*\*\* (?:Update|Add) File: |<{5,9} SEARCH)", re.MULTILINE)
+_DIFF = late_re(r"^(?:@@|\*\*\* (?:Update|Add) File: |(?:<{5,9}|-{5,9}) SEARCH)", re.MULTILINE)
 _Lines: TypeAlias = Sequence[str | None]
 """Lines of a text; None where others stand between them."""
 _SIDES = {"<<<<<": "-", "=====": "+", ">>>>>": ""}  # what stands below such marks is replaced, and what by
+_CLINES = late_re(r"(-{5,9} SEARCH|\+{5,9} REPLACE)>?\s{0,4}\Z")  # these marks
 
 
 def brought_in(data: Mapping[str, Any], *, is_document: bool = False) -> str:
@@ -113,8 +114,8 @@ def diff_sides(diff: str) -> tuple[_Lines, _Lines]:
     lines = diff.splitlines()
     files = {at for at, (a, b) in enumerate(pairwise(lines)) if a.startswith("--- ") and b.startswith("+++ ")}
     for at, line in enumerate(lines):
-        if (mark := line[:5]) in _SIDES:
-            side = _SIDES[mark]
+        if line[:5] in _SIDES or _CLINES.match(line):
+            side = _SIDES.get(line[:5], "-" if line[0] == "-" else "")
             sides[side or "+"].append(None)
         elif side:
             sides[side].append(line)

@@ -62,7 +62,7 @@ _WARNED_AT = late_re(
     re.MULTILINE,
 )
 _ROW_CHARS = 48
-_LEAST_LISTED = 4
+_LEAST_JOINED = 4  # commas of a list in words
 _MENU = late_re(
     r"^[ \t]{0,4}(?:AVAILABLE|[Aa]vailable|ADMISSIBLE|[Aa]dmissible|VALID|Valid|Possible|Legal|Allowed)"
     r" (?:ACTIONS?|[Aa]ctions?|COMMANDS?|[Cc]ommands?|MOVES?|[Mm]oves?)\b[^\n:：]{0,40}[:：]",
@@ -302,7 +302,7 @@ def _without_columns(body: str) -> str:
 def _begun(line: str, most: int) -> str:
     """Return the sentences that a line begins with; of a long list in words as much as has room."""
     whole, cut = whole_sentences(line, most), cut_hit(line, most)
-    is_list = cut.count(", ") >= _LEAST_LISTED and "{" not in cut and "[" not in cut
+    is_list = cut.count(", ") >= _LEAST_JOINED and "{" not in cut and "[" not in cut
     return cut if not whole or (is_list and 2 * len(whole) < most) else whole
 
 

@@ -20,46 +20,43 @@ from trajcompress.facts.parts import Wanted, told_of
 from trajcompress.facts.quoted import is_block
 from trajcompress.facts.reading import mentions, readable
 from trajcompress.facts.taken import STRONG
-from trajcompress.outcomes.action.actions import SHELLS, Action, is_taken_back, undoes_edit
+from trajcompress.outcomes.action.actions import Action, is_taken_back, undoes_edit
 from trajcompress.outcomes.action.change import CHANGE_CHARS
 from trajcompress.outcomes.action.shell import plain_path
 from trajcompress.outcomes.asked import Asked
 from trajcompress.outcomes.outcome import Outcome, Reading
 from trajcompress.outcomes.printed.chained import runs_programs
 from trajcompress.outcomes.printed.screen import is_screen
-from trajcompress.outcomes.records.told_values import closed
 from trajcompress.outcomes.repeated import Repeated
 from trajcompress.outcomes.reports.edits import done_to
-from trajcompress.outcomes.steps import LABEL_CHARS, Step, file_name, label_of, steps_of, without_folders, written
-from trajcompress.outcomes.text import shorten
-from trajcompress.processes.late_patterns import late_re
+from trajcompress.outcomes.steps import LABEL_CHARS, Step, steps_of, without_folders
 from trajcompress.summarize.base import SummaryRequest
 from trajcompress.summarize.extractive.fit import CHANGED, RECENT, Line, Record, Section
 from trajcompress.summarize.extractive.previous import carry_over
 from trajcompress.summarize.extractive.replies import replies_of
 from trajcompress.summarize.extractive.requests import requests_of
 from trajcompress.summarize.extractive.scores import LAST, Told, scores
+from trajcompress.summarize.extractive.step_forms import (
+    LITTLE_MORE_CHARS,
+    SHORT_SAID_CHARS,
+    forms_of,
+    in_brief,
+    in_file,
+    label_of_step,
+)
 from trajcompress.transcript.observations import is_request
 from trajcompress.transcript.speakers import people_of
 from trajcompress.transcript.text_protocols.feedback import is_feedback
 
 Of = TypeVar("Of")
 
-_PAGE_CHARS, _PAGE_LABEL_CHARS = 100, 40
+_PAGE_CHARS = 100
 _NEEDED_CHARS, _MOST_IN_SHORT = 40, 3  # for each of so many of what is needed
-_STEP_CHARS, _SHORT_SAID_CHARS, _SHORT_FAILED_CHARS, _SHORT_LABEL_CHARS = 300, 60, 120, 60
-_LITTLE_MORE_CHARS = 20
-_ACT_LABEL_CHARS = 130
+_STEP_CHARS = 300
 _CHANGE_LABEL_CHARS = CHANGE_CHARS + 20  # with its marks
 _MOST_STEP_CHARS = 1_400  # where kept turns take so much from a result, or quote it
 _MOST_STEPS = 4_000  # read of a region
-_PARTS = late_re(r"; | … ")
-_LEFT_OUT = late_re(r"[\[(]… \d{1,9} more\Z")
-_AND_SO_ON = "; …"
-_TROUBLE = late_re(
-    r"\b(?:errors?|warnings?|problem(?:s|\(s\))?|fail(?:s|ed|ures?)?|conflicts?|invalid)\b", re.IGNORECASE
-)
-_UNREAD = "…"  # what was done, where no call tells it
+_GIVEN_SCORE = 2.0  # of all that is given to what changes records
 
 
 def write(request: SummaryRequest) -> Record:
@@ -112,7 +109,7 @@ def _told(
             most = _MOST_STEP_CHARS if used else _STEP_CHARS
             reading = Reading(step.result, Asked(action, needed, repeated=repeated, later=ahead, taken=used))
             outcome = reading.told(_STEP_CHARS, most, used)
-        label = _label(step, LABEL_CHARS, _CHANGE_LABEL_CHARS)
+        label = label_of_step(step, LABEL_CHARS, _CHANGE_LABEL_CHARS)
         told = Told(step, label, outcome, len(needed) + _uses(used))
         if outcome and reading:
             if is_screen(reading.text):
@@ -123,7 +120,7 @@ def _told(
                 told.quoted, told.quotes = _quoted(reading, blocks), sum(blocks.values())
         told.files = () if told.is_refused else _changed_files(action, outcome, reading, opened)
         if told.files and action and action.edits_open_file:
-            told.label += _in_file(told)
+            told.label += in_file(told)
         opened = (outcome.file if outcome else None) or opened
         is_again = bool(found) and told.label == found[-1].label != "" and found[-1].outcome == outcome
         if is_again and bisect(asked_at, found[-1].step.turn) == bisect(asked_at, step.turn):
@@ -140,30 +137,30 @@ def _in_short(reading: Reading, outcome: Outcome) -> str:
     An edit was made, that is all.
     """
     action, needed = reading.asked.action, reading.asked.needed
-    brief = _brief(outcome, action)
+    brief = in_brief(outcome, action)
     is_told = len(facts_in(needed, brief)) == len(needed)
     if (action and action.change) or (is_told and (brief == outcome.said or outcome.failed or not reading.is_data)):
         return ""
-    most = _SHORT_SAID_CHARS + _NEEDED_CHARS * min(len(needed), _MOST_IN_SHORT)
-    short = without_folders(reading.told(_SHORT_SAID_CHARS, most, {}).said, action)
+    most = SHORT_SAID_CHARS + _NEEDED_CHARS * min(len(needed), _MOST_IN_SHORT)
+    short = without_folders(reading.told(SHORT_SAID_CHARS, most, {}).said, action)
     later = reading.asked.later
     return "" if is_told and told_of(later, short) <= told_of(later, brief) else short
 
 
 def _end_in_short(reading: Reading, outcome: Outcome) -> str:
     """Say in short how what ran ended, beside how it began; what failed says why, tests how many."""
-    asked, is_short = reading.asked, len(outcome.said) <= _SHORT_SAID_CHARS + _LITTLE_MORE_CHARS
+    asked, is_short = reading.asked, len(outcome.said) <= SHORT_SAID_CHARS + LITTLE_MORE_CHARS
     if is_short or asked.needed or not runs_programs(asked.action):
         return ""
     if outcome.failed or outcome.tests or reading.is_data:
         return ""
-    return without_folders(reading.told(_SHORT_SAID_CHARS, 0, {}).said, asked.action)
+    return without_folders(reading.told(SHORT_SAID_CHARS, 0, {}).said, asked.action)
 
 
 def _of_page(reading: Reading) -> tuple[str, ...]:
     """Say of a page in a browser what was done and where that led, with what it shows and without."""
     more = _NEEDED_CHARS * len(reading.asked.needed)
-    return tuple(reading.told(room, room + more, {}).said for room in (_PAGE_CHARS, _SHORT_SAID_CHARS))
+    return tuple(reading.told(room, room + more, {}).said for room in (_PAGE_CHARS, SHORT_SAID_CHARS))
 
 
 def _blocks(used: Wanted) -> Wanted:
@@ -172,7 +169,7 @@ def _blocks(used: Wanted) -> Wanted:
 
 def _quoted(reading: Reading, blocks: Wanted) -> str:
     """Say of a result what kept turns quote, as an edit quotes what it replaces, and little else."""
-    told = reading.told(_SHORT_SAID_CHARS, _MOST_STEP_CHARS, blocks)
+    told = reading.told(SHORT_SAID_CHARS, _MOST_STEP_CHARS, blocks)
     return without_folders(told.said, reading.asked.action)
 
 
@@ -225,10 +222,6 @@ def _as_shown(shown: str, path: str) -> str:
     return shown if shown.endswith(f"/{path.removeprefix('./')}") else path
 
 
-def _in_file(each: Told) -> str:
-    return f" in {each.files[0]}" if each.files else ""
-
-
 def _came_of_something(each: Told) -> bool:
     """Whether a result is of what no call tells: the agent did that, so it is no reply; what only nags is neither."""
     return each.step.action is None and each.outcome is not None and not is_feedback(each.step.result or "")
@@ -240,72 +233,9 @@ def _step_lines(told: Sequence[Told], turns: int) -> list[Line]:
     for place, (each, scored) in enumerate(zip(told, scores(told, turns), strict=True)):
         score, worth, first = scored
         order = each.step.turn + place / 1e6
-        lines.append(Line(Section.STEPS, order, score, _forms(each), each.times, each.tool, worth, first))
+        worth += _GIVEN_SCORE * bool(each.step.action and each.step.action.given)
+        lines.append(Line(Section.STEPS, order, score, forms_of(each), each.times, each.tool, worth, first))
     return lines
-
-
-def _forms(each: Told) -> tuple[str, ...]:
-    """Write a step at full length, and short."""
-    times = f" ×{each.times}" if each.times > 1 else ""
-    if each.outcome is None:
-        return (each.label + times,)
-    said, action = each.outcome.said, each.step.action
-    if not each.outcome.failed:  # of what failed the whole path may be why
-        said = _without_file(without_folders(said, action), action)
-    full = written((each.label or _UNREAD) + times, Outcome(said, each.outcome.size))
-    brief = Outcome(each.in_short or _brief(Outcome(said, failed=each.outcome.failed), action), each.outcome.size)
-    suffix = _in_file(each) if each.label.endswith(_in_file(each)) else ""
-    spare = max(_SHORT_SAID_CHARS - len(brief.said), 0) if action and action.change else 0
-    label = (_label(each.step, _SHORT_LABEL_CHARS + spare) or _UNREAD) + suffix + times
-    quoting = [written(label, Outcome(_without_file(each.quoted, action)))] if each.quoted else []
-    forms = dict.fromkeys([full, *(form for form in quoting if len(form) < len(full)), written(label, brief)])
-    if each.pages:
-        label = label_of(action, each.step.name, _PAGE_LABEL_CHARS) + times
-        forms = dict.fromkeys([full, *(written(label, Outcome(page)) for page in each.pages)])
-    return tuple(forms)
-
-
-def _label(step: Step, limit: int, change_chars: int = 0) -> str:
-    """Say what ran; of what changes records in whole, as its last argument may tell which of them."""
-    action = step.action
-    acts = action is not None and action.kind in {"run", "change"} and not action.files and "=" in action.target
-    if action is not None and acts and action.name.lower() not in SHELLS:
-        limit = max(limit, _ACT_LABEL_CHARS)
-    return label_of(action, step.name, limit, change_chars, full=True)
-
-
-def _without_file(said: str, action: Action | None) -> str:
-    """Say of an edit that it was made, and not of what: that stands before it."""
-    first = _PARTS.split(said, 1)[0]
-    for path in action.files if action and action.change else ():
-        _, name, made = first.partition(file_name(path))
-        if name and made.strip()[:1].isalpha() and " " in made.strip():
-            return f"{made.strip()}{said[len(first) :]}"
-    return said
-
-
-def _brief(outcome: Outcome, action: Action | None) -> str:
-    """Say the first of what was said, in whole lines; of an edit no more than that it was made."""
-    said, most = outcome.said, _SHORT_FAILED_CHARS if outcome.failed else _SHORT_SAID_CHARS
-    is_edit = action is not None and bool(action.change)  # what it shows besides need not be what it changed
-    is_short = len(said) <= most + _LITTLE_MORE_CHARS  # what would be cut may be what came of it
-    if is_short and (outcome.failed or not is_edit):
-        return said
-    first, *others = _PARTS.split(said)
-    while others and _LEFT_OUT.search(first):  # how many go before it says nothing
-        first = said[: said.index(others[0], len(first)) + len(others.pop(0))]
-    others = [] if is_edit else others
-    end = len(first)
-    for other in others:
-        end_of_other = said.index(other, end) + len(other)
-        if end_of_other > most:
-            break
-        end = end_of_other
-    told = closed(shorten(said[:end], most), said)
-    looks = action is not None and action.kind in {"read", "idle"}
-    # A list that is begun is not to pass for all, nor what went well at first.
-    begun = (looks or _TROUBLE.search(said, end)) and end < len(said) and not told.endswith(("…", "]"))
-    return f"{told}{_AND_SO_ON}" if begun else told
 
 
 def _changed(told: Sequence[Told]) -> list[Line]:
