@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from trajcompress.outcomes.action import queries
 from trajcompress.outcomes.action.apart import inner_call
 from trajcompress.outcomes.action.change import BULK_KEYS as EDIT_KEYS
 from trajcompress.outcomes.action.change import (
@@ -38,7 +39,7 @@ from trajcompress.outcomes.action.shell import (
 from trajcompress.outcomes.action.usual import NOTHING_USUAL, Usual, own_arguments
 from trajcompress.outcomes.action.verbs import kind_of_tool
 from trajcompress.outcomes.action.written_files import NOTHING_WRITTEN, written_by, written_in
-from trajcompress.outcomes.compact import compact, pairs
+from trajcompress.outcomes.compact import compact
 from trajcompress.outcomes.text import one_line, shorten
 from trajcompress.processes.late_patterns import late_re
 
@@ -143,9 +144,10 @@ def describe(name: str, data: Any, usual: Usual = NOTHING_USUAL, apart: Collecti
         return replace(_run(data, text, apart), name=name)
     is_tool = bool(name) and name.lower() not in SHELLS
     known = usual if name else NOTHING_USUAL  # else one may be the tool
+    data = queries.without_comments(data)
     target, beside = _arguments(data, known, apart, alone=is_tool)
-    kind = kind_of_tool(name)
-    all_given = one_line(pairs(own_arguments(data, known), GIVEN_CHARS)) if kind == "change" and is_tool else ""
+    kind = "change" if queries.changes_records(data) else kind_of_tool(name)
+    all_given = one_line(compact(own_arguments(data, known), GIVEN_CHARS)) if kind == "change" and is_tool else ""
     return Action(name, target, kind, files_in(target), beside=beside, given=all_given)
 
 

@@ -19,7 +19,7 @@ from trajcompress.facts.next_turns import NOTHING_LATER, LaterReader
 from trajcompress.facts.parts import Wanted, told_of
 from trajcompress.facts.quoted import is_block
 from trajcompress.facts.reading import mentions, readable
-from trajcompress.facts.taken import STRONG
+from trajcompress.facts.taken import PLAIN, STRONG
 from trajcompress.outcomes.action.actions import Action, is_taken_back, undoes_edit
 from trajcompress.outcomes.action.change import CHANGE_CHARS
 from trajcompress.outcomes.action.shell import plain_path
@@ -181,7 +181,7 @@ def _of_it(used: Wanted, result: str) -> Wanted:
 
 def _uses(used: Wanted) -> float:
     """Return how much kept turns take from a step, in facts."""
-    return sum(weight for weight in used.values() if weight >= STRONG) / (2 * STRONG)
+    return sum(weight for weight in used.values() if weight > PLAIN) / (2 * STRONG)
 
 
 def _ran(step: Step) -> tuple[str, str]:

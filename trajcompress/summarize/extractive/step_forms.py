@@ -56,7 +56,7 @@ def label_of_step(step: Step, limit: int, change_chars: int = 0) -> str:
     """Say what ran; in whole what changes records, as its last argument may tell which of them, or what they are."""
     action = step.action
     acts = action is not None and action.kind in {"run", "change"} and not action.files and "=" in action.target
-    if action is None or not acts or action.name.lower() in SHELLS:
+    if action is None or not (acts or action.given) or action.name.lower() in SHELLS:
         return label_of(action, step.name, limit, change_chars, full=True)
     if action.given and limit >= LABEL_CHARS:
         action, limit = replace(action, target=action.given), len(action.name) + GIVEN_CHARS
