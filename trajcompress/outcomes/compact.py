@@ -40,6 +40,11 @@ def parse(text: str) -> Any:
     return text if may_be_deep and depth_of(value) > MAX_DEPTH else value
 
 
+def opened(value: Any) -> Any:
+    """Return a value; what a text protocol wrote as JSON as what it holds."""
+    return parse(value) if isinstance(value, str) and value[:1] in {"[", "{"} else value
+
+
 def parse_printed(text: str) -> Any:
     """Parse what Python prints of a list or an object of JSON's kinds of values, or give the text itself.
 

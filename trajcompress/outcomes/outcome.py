@@ -259,7 +259,7 @@ def _of_json(data: Any, asked: Asked, note: str = "") -> Outcome:
     if head := joined(above, asked.limit // _NOTE_SHARE):
         told = _of_json(data, replace(asked, limit=asked.limit - len(head) - 2))
         return replace(told, said=f"{head}{line_break(head)}{told.said}")
-    said = f"{action.name} {action.target}" if action else ""
+    said = f"{action.name} {action.given or action.target} {action.passed}" if action else ""
     looked_up = action is not None and (action.kind == "read" or action.name.startswith(_LOOKS_UP))
     makes = action is not None and action.kind == "change"
     query = Query({**asked.later, **asked.wanted}, said, makes, looked_up)

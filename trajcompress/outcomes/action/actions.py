@@ -39,7 +39,7 @@ from trajcompress.outcomes.action.shell import (
 from trajcompress.outcomes.action.usual import NOTHING_USUAL, Usual, own_arguments
 from trajcompress.outcomes.action.verbs import kind_of_tool
 from trajcompress.outcomes.action.written_files import NOTHING_WRITTEN, written_by, written_in
-from trajcompress.outcomes.compact import compact
+from trajcompress.outcomes.compact import compact, opened
 from trajcompress.outcomes.text import one_line, shorten
 from trajcompress.processes.late_patterns import late_re
 
@@ -89,8 +89,9 @@ class Action(Struct, frozen=True):
     ``span`` are lines read, ``change`` the lines that an edit brings in. ``changes`` are the files that it changes
     if it succeeds, for certain; ``edits_open_file``: that is the one which an editor shows. ``beside`` are arguments
     that most calls have. ``in_words``: no call was read, so it is all that was said, as to another agent. ``through``
-    is the tool with which the name begins where that calls others. ``saved`` are files that hold what runs, and are
-    written before it does, whether or not it fails; ``moves`` those that get another name, each before that.
+    is the tool with which the name begins where that calls others, ``passed`` what that is given besides. ``saved``
+    are files that hold what runs, and are written before it does, whether or not it fails; ``moves`` those that get
+    another name, each before that.
     ``typed`` is all that a shell is given, as a terminal shows it again. ``said_when_done``: what it prints once its
     changes are made, where it may end before; ``said_each``: it says of each file that it changed it. ``where`` is
     the folder it ran in, if most ran in another. ``given`` is all that a tool is given which changes records, lists
@@ -115,6 +116,7 @@ class Action(Struct, frozen=True):
     said_each: bool = False
     where: str = ""
     given: str = ""
+    passed: str = ""
 
 
 def describe(name: str, data: Any, usual: Usual = NOTHING_USUAL, apart: Collection[str] = frozenset()) -> Action:
@@ -131,7 +133,8 @@ def describe(name: str, data: Any, usual: Usual = NOTHING_USUAL, apart: Collecti
         return _patched(name, patch) if patch else _on_text(name, data)
     inner, given = inner_call(data)
     if inner:  # a tool that calls tools
-        return replace(describe(f"{name} {inner}", given, usual, apart), through=name)
+        passed = one_line(compact({key: item for key, item in data.items() if item != inner}, TARGET_CHARS))
+        return replace(describe(f"{name} {inner}", given, usual, apart), through=name, passed=passed)
     files = files_of(data)
     if len(files) > 1:
         return together([describe(name, each, usual, apart) for each in files[:_MOST_FILES]], len(files))
@@ -147,7 +150,8 @@ def describe(name: str, data: Any, usual: Usual = NOTHING_USUAL, apart: Collecti
     data = queries.without_comments(data)
     target, beside = _arguments(data, known, apart, alone=is_tool)
     kind = "change" if queries.changes_records(data) else kind_of_tool(name)
-    all_given = one_line(compact(own_arguments(data, known), GIVEN_CHARS)) if kind == "change" and is_tool else ""
+    own = {key: opened(item) for key, item in own_arguments(data, known).items()}
+    all_given = one_line(compact(own, GIVEN_CHARS)) if kind == "change" and is_tool else ""
     return Action(name, target, kind, files_in(target), beside=beside, given=all_given)
 
 

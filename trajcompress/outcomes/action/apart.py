@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from trajcompress.outcomes.action.scripts import called_in
-from trajcompress.outcomes.compact import parse
+from trajcompress.outcomes.compact import opened, parse
 
 Apart: TypeAlias = Mapping[str, frozenset[str]]
 """The names of such arguments, by all arguments of a call as they are written."""
@@ -16,6 +16,7 @@ NOTHING_APART: Apart = MappingProxyType({})
 
 _READ_CHARS = 2_000
 _COMPARED = 12  # calls of a tool before one
+_NAMING_KEYS = ("tool_name", "action_name", "function_name")
 _INNER_KEYS = ("params", "parameters", "arguments", "args")
 
 
@@ -52,11 +53,19 @@ def arguments_apart(calls: Iterable[tuple[str, str]]) -> Apart:
 
 
 def inner_call(data: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return the name and the arguments of the call that a tool is to make, which calls others; else its own."""
-    if not isinstance(inner := data.get("tool_name"), str):
+    """Return the name and the arguments of the call that a tool is to make, which calls others; else its own.
+
+    What is passed in several objects, such as what goes into a path and into a body, is one.
+    """
+    inner = next((data[key] for key in _NAMING_KEYS if isinstance(data.get(key), str)), None)
+    if not isinstance(inner, str):
         return "", data
-    inputs = (opened(data.get(key)) for key in _INNER_KEYS)
-    return inner, next((each for each in inputs if isinstance(each, dict)), {})
+    if inner == data.get("tool_name"):
+        inputs = (opened(data.get(key)) for key in _INNER_KEYS)
+        return inner, next((each for each in inputs if isinstance(each, dict)), {})
+    objects = [each for each in map(opened, data.values()) if isinstance(each, dict)]
+    given = {key: value for each in objects for key, value in each.items()}
+    return (inner, given) if given else ("", data)
 
 
 def _made(data: dict[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -64,11 +73,6 @@ def _made(data: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     code = data.get("code")
     called = called_in(code) if isinstance(code, str) else None
     return (called.callee, called.arguments()) if called else inner_call(data)
-
-
-def opened(value: Any) -> Any:
-    """Read an object that a text protocol wrote as JSON."""
-    return parse(value) if isinstance(value, str) and value.startswith("{") else value
 
 
 def _differences(one: Mapping[str, str], other: Mapping[str, str]) -> frozenset[str]:

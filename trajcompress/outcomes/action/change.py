@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, pairwise
@@ -44,6 +45,7 @@ _CLOSES = "})];,"
 _ENDS = ("```", "end_of_edit")  # of what is brought in
 _DOCSTRINGS = ('"""', "'''")
 _DIFF = late_re(r"^(?:@@|\*\*\* (?:Update|Add) File: |(?:<{5,9}|-{5,9}) SEARCH)", re.MULTILINE)
+_ENCODED, _ENCODED_CHARS = late_re(r"[A-Za-z0-9+/]{40,}+={0,2}"), 1_000_000
 _Lines: TypeAlias = Sequence[str | None]
 """Lines of a text; None where others stand between them."""
 _SIDES = {"<<<<<": "-", "=====": "+", ">>>>>": ""}  # what stands below such marks is replaced, and what by
@@ -73,8 +75,17 @@ def brought_in(data: Mapping[str, Any], *, is_document: bool = False) -> str:
 
 
 def whole_text(data: Any) -> str:
-    """Return the text of a file that a call writes whole; nothing where it writes none."""
-    return (_first(data, _WHOLE_KEYS) or "") if isinstance(data, dict) else ""
+    """Return the text of a file that a call writes whole, decoded where need be; nothing where it writes none."""
+    text = (_first(data, _WHOLE_KEYS) or "") if isinstance(data, dict) else ""
+    return _decoded(text) if _ENCODED.fullmatch(text, 0, _ENCODED_CHARS) else text
+
+
+def _decoded(text: str) -> str:
+    """Return what a text in base64 holds, as programs that write to a repository take files; or the text itself."""
+    try:
+        return base64.b64decode(text, validate=True).decode()
+    except ValueError:
+        return text
 
 
 def written_anew(text: str, before: str) -> str:

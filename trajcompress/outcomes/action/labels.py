@@ -7,7 +7,7 @@ from typing import Any
 
 from trajcompress.outcomes.action.commands import cut_command
 from trajcompress.outcomes.action.quotes import OPEN, closed
-from trajcompress.outcomes.compact import compact, parse
+from trajcompress.outcomes.compact import compact, opened
 from trajcompress.outcomes.text import one_line, shorten
 from trajcompress.processes.late_patterns import late_re
 
@@ -23,6 +23,7 @@ _LINES, _LINES_CHARS = late_re(r" \(\+\d{1,6} lines?\)\Z"), 20
 _PROSE = late_re(r"[A-Z][a-z']{1,20} (?:[a-z]{1,20}|'|\w+-\w)")
 _TELLING = frozenset({"query", "sql", "code", "command", "cmd", "path", "file", "url"})
 """Arguments that say more of a call than others do."""
+_LITTLE_MORE_CHARS = 20
 _LEAST_WITH_END = 40  # characters of a label
 
 
@@ -37,18 +38,13 @@ def named(data: Any, limit: int, *, keyed: bool = False, first: Collection[str] 
     """
     while isinstance(data, dict | list):
         if isinstance(data, dict):
-            opened = {key: _opened(value) for key, value in data.items()}
-            data = {key: value for key, value in opened.items() if value not in ("", None, {}, [])}
+            read = {key: opened(value) for key, value in data.items()}
+            data = {key: value for key, value in read.items() if value not in ("", None, {}, [])}
         said = _said(data, limit, keyed=keyed, first=first)
         if said is not None:
             return said
         data = next(iter(data.values() if isinstance(data, dict) else data), "")
     return shorten(one_line(compact(data, limit)), limit)
-
-
-def _opened(value: Any) -> Any:
-    """Return a value; what a text protocol wrote as JSON as what it holds."""
-    return parse(value) if isinstance(value, str) and value[:1] in {"[", "{"} else value
 
 
 def _said(data: Any, limit: int, *, keyed: bool, first: Collection[str]) -> str | None:
@@ -137,6 +133,11 @@ def _cut_arguments(label: str, limit: int) -> str:
     if at > limit // 3:
         return f"{label[:at].removesuffix(f', {OPEN}')}, {OPEN}"
     words = shorten(label, limit)
+    if words.endswith(f"={OPEN}"):  # without its value an argument says nothing
+        end = label.find(",", len(words))
+        end = end if end >= 0 else len(label)
+        if end <= limit + _LITTLE_MORE_CHARS:
+            return label[:end] if end == len(label) else f"{label[:end]}, {OPEN}"
     if len(words) <= limit // 2 or words.endswith((f"/{OPEN}", f"\\{OPEN}")):  # rather half a name than none
         return label[: limit - 1] + OPEN
     return f"{words[:-2]} {OPEN}" if words.endswith(f",{OPEN}") else words

@@ -23,6 +23,7 @@ _REFUSED = late_re(r"reject|denied|refus|abort|cancel|declin|block|invalid|not[ 
 _WRITTEN = late_re(
     r"(?:\A|_)(?:applied|saved|replaced|replacements|(?:files|lines)_changed|files_written)\Z|\A[a-z]+Applied\Z"
 )
+_OF_CALL = late_re(r"(?:\A|_)(?:server|category|action|tool|function)(?:_name)?\Z", re.IGNORECASE)
 _NOTHING = (0, "0")
 _MOST_BESIDE = 2 * FEW  # lists of records
 _TABLE_CHARS = 300  # of records that are told all, though later turns use some of them
@@ -41,7 +42,10 @@ def read_structured(data: Any, query: Query, limit: int, most: int) -> tuple[str
         What it says on one line, how many items it has if it is a list, and whether it says that something failed.
     """
     most = max(most, limit * 4 // 3)
+    data = _without_echoes(data, query)
     why, beside = failure_in(data, limit)
+    if not why and (inner := _only_object(data)) is not None:
+        why, beside = failure_in(inner, limit)
     if why:
         return _with_rest(shorten(why, 2 * limit), beside, query, limit, most), "", True
     undone = query.makes and isinstance(data, dict) and _is_undone(data, query.call)
@@ -53,6 +57,22 @@ def read_structured(data: Any, query: Query, limit: int, most: int) -> tuple[str
     said = _told(data, query, limit, most)
     size = f"{len(data)} items" if isinstance(data, list) and len(data) > 1 else ""
     return f"failed: {said}" if failed else said, size, failed
+
+
+def _only_object(data: Any) -> dict[str, Any] | None:
+    """Return the one object that a result is wrapped in; None where it has anything else to say."""
+    held = [value for value in data.values() if not is_empty(value)] if isinstance(data, dict) else []
+    return held[0] if len(held) == 1 and isinstance(held[0], dict) else None
+
+
+def _without_echoes(data: Any, query: Query) -> Any:
+    """Return an object without what it repeats of the call, if it has anything else that tells something."""
+    if not isinstance(data, dict):
+        return data
+    own = {
+        key: item for key, item in data.items() if isinstance(item, dict | list | bool) or not query.says(str(item))
+    }
+    return own if len(own) < len(data) and not all(map(is_empty, own.values())) else data
 
 
 def _told(data: Any, query: Query, limit: int, most: int) -> str:
