@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from trajcompress.metrics.reasons import explain
+from trajcompress.metrics.reasons import UNCOUNTABLE, explain
 from trajcompress.settings.budget import LEAST_SUMMARY
 from trajcompress.settings.model import SETTINGS
 from trajcompress.wording import counted
@@ -98,7 +98,7 @@ def remedies(row: OverRow, settings: Mapping[str, Any]) -> list[Remedy]:
 def _remedies(row: OverRow, settings: Mapping[str, Any]) -> Iterator[Remedy]:
     largest = largest_turn(row)
     role = largest.role if largest else None
-    if row.outcome == "failed" or row.reason == "uncountable_text":  # it could fit: with a summary, or repaired
+    if row.outcome == "failed" or row.reason == UNCOUNTABLE:  # it could fit: with a summary, or repaired
         yield Remedy(explain(row.reason or "", row.outcome or "").remedy)
         return
     if row.reason == "tools_schema":
