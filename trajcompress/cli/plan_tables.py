@@ -170,7 +170,7 @@ def _remarks(figures: Figures, settings: Settings) -> Iterator[str]:
     """Say what the figures rest on, and what would go wrong."""
     targets = figures["targets"]
     if rejected := {reason: rows for reason, rows in targets[0]["reasons"].items() if reason in REJECTED}:
-        lines = (f"  {rows:,} × {reason_in_words(reason)}" for reason, rows in rejected.items())
+        lines = (f"  {rows:,} × {reason_in_words(reason, settings)}" for reason, rows in rejected.items())
         yield "\n".join(("Rows that cannot be read (trajcompress check names each):", *lines))
     if any(target["reasons"].get(FORM_UNFIT) for target in targets):
         trainer = settings.compression.target
@@ -180,7 +180,7 @@ def _remarks(figures: Figures, settings: Settings) -> Iterator[str]:
             f"trajcompress check --for {trainer}"
         )
     if uncountable := targets[0]["reasons"].get(UNCOUNTABLE):
-        words = reason_in_words(UNCOUNTABLE)
+        words = reason_in_words(UNCOUNTABLE, settings)
         yield f"Rows that cannot be counted (trajcompress check names each):\n  {uncountable:,} × {words}"
     bound_by = [target["requests"]["bound_by"] for target in targets if target["requests"]["calls"]]
     if not bound_by:

@@ -140,7 +140,7 @@ def _add_calls(table: Table, totals: Totals, what: str) -> None:
 def _print_reasons(console: Console, totals: Totals, settings: Settings | None) -> None:
     width = console.width if console.is_terminal else None
     for reason, rows in totals.reasons.most_common():
-        line = wrapped(f"  {rows:,} × {reason_in_words(reason)}", width, hanging="      ")
+        line = wrapped(f"  {rows:,} × {reason_in_words(reason, settings)}", width, hanging="      ")
         console.print(line, soft_wrap=True, markup=False)
     if too_long := totals.still_over_limit - totals.unfit_over_limit - totals.failed_over_limit:
         console.print(
@@ -186,7 +186,11 @@ _WITH_REMEDY = {
 """The others are told how to be tried again, or how to fit."""
 
 
-def reason_in_words(reason: str) -> str:
+def reason_in_words(reason: str, settings: Settings | None) -> str:
     """Say what a reason means, and what helps of those for which nothing else is said of the run."""
+    named = settings.input.messages_field if settings else None
+    if reason == "no_messages" and named is not None:
+        why = f"no column {named!r} with messages, which --messages-field names"
+        return printable(f"{reason}: {why}; name another, or leave the option out, which finds the usual ones")
     known = explain(reason, "failed")
     return f"{reason}: {known.meaning}" + (f"; {known.remedy}" if reason in _WITH_REMEDY else "")
