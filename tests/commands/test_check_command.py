@@ -132,6 +132,31 @@ def test_the_tokenizers_own_template(desk, check, make_tokenizer):
     assert check("side.jsonl", "--for", "trl").code == 0
 
 
+def test_what_no_tokenizer_can_encode_is_found_in_files_and_in_runs(desk, check, make_tokenizer):
+    shows_all = "{% for m in messages %}{{ m.content }}{% for c in m.tool_calls or [] %}{{ c.function.name }}"
+    tokenizer = make_tokenizer(f"{shows_all}{{{{ c.function.arguments }}}}{{% endfor %}}{{% endfor %}}")
+    cut = {"role": "user", "content": "a smile: \ud83d"}
+    named = {"role": "assistant", "content": "", "tool_calls": call("a", "\udc80")["tool_calls"]}
+    tools = [{"type": "function", "function": {"name": "ls", "description": "\ud800", "parameters": {}}}]
+    rows = [{"messages": [USER, cut, SAY]}, GOOD, {"messages": [USER, named, result("a"), SAY]}]
+    desk.write("cut.jsonl", [*rows, {"messages": [USER, SAY], "tools": tools}])
+    ran = check("cut.jsonl", "--tokenizer", tokenizer)
+    assert (ran.code, ran.stdout.splitlines()) == (
+        1,
+        [
+            "lone_surrogate  3 rows: half of a surrogate pair, which no tokenizer can encode",
+            "    cut.jsonl:line 1 turn 1: character 9: 'a smile: \\ud83d'",
+            "    cut.jsonl:line 3 turn 1: character 0: '\\udc80'",
+            "    cut.jsonl:line 4: column tools: character 0: '\\ud800'",
+            "4 rows checked for template, 3 with violations",
+        ],
+    )
+    desk.compress("cut.jsonl", "-o", "out")
+    in_run = check("out", "--json")
+    assert (in_run.code, in_run.json["violations"]["lone_surrogate"]["rows"]) == (1, 3)
+    assert check("out", "--new-only").code == 0  # the input had it
+
+
 def test_trainers_hand_over_messages_as_they_are(desk, check, make_tokenizer):
     """A template that fails on null content fails in whatever renders it, though counting can write it otherwise."""
     tokenizer = make_tokenizer(

@@ -214,6 +214,19 @@ def test_options_of_calls_without_a_model_are_told(desk):
     assert "of no use" not in desk.compress("in", "-o", "other", env={"TRAJCOMPRESS_RPM": "9"}).stderr
 
 
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [("stats", "audit"), ("Validate", "check"), ("estimate", "plan"), ("diff", "compare"), ("cmpress", "compress")],
+)
+def test_a_command_of_another_name_is_suggested_by_what_it_does(desk, given, meant):
+    ran = run_here(given, "out", cwd=desk.folder)
+    assert (ran.code, f"No such command '{given}'. Did you mean '{meant}'" in ran.stderr) == (2, True)
+
+
+def test_what_is_no_command_of_a_group_suggests_none_of_another(desk):
+    assert run_here("config", "stats", cwd=desk.folder).stderr.endswith("No such command 'stats'.\n")
+
+
 def test_the_installed_command_refuses_likewise(desk):
     ran = run_command("compress", "nope.jsonl", cwd=desk.folder)
     assert_refused(ran, ["nope.jsonl"])

@@ -207,3 +207,13 @@ def test_what_may_have_left_all_rows_out_is_named(desk, command):
     desk.write("a.jsonl", [conversation(0)])
     ran = run_here(command[0], "a.jsonl", *command[1:], "--limit", "2", "--shard", "3/3", cwd=desk.folder)
     assert "there was no row in a.jsonl, or none with --limit 2 and --shard 3/3\n" in ran.stderr
+
+
+def test_a_column_that_was_named_and_is_not_there_is_not_advised_to_be_named(desk):
+    desk.write("a.jsonl", [conversation(0, 2)])
+    ran = desk.compress("a.jsonl", "-o", "out", "--messages-field", "foo")
+    planned = run_here("plan", "a.jsonl", "--messages-field", "foo", *desk.options[:4], cwd=desk.folder)
+    for shown in (ran.stderr, planned.stdout):
+        assert "1 × no_messages: no column 'foo' with messages, which --messages-field names; name another" in shown
+    unnamed = desk.compress("a.jsonl", "-o", "other", "--role-key", "speaker")
+    assert "1 × no_messages: no column holds messages; name it with --messages-field" in unnamed.stderr

@@ -33,9 +33,25 @@ def test_a_row_that_cannot_be_counted_is_not_advised_to_be_made_shorter(desk):
     assert "1 × uncountable_text" in ran.stderr
     assert "still too long" not in ran.stderr
     assert "--last-n-turns" not in ran.stderr
+    assert "repair it in the input" in ran.stderr
     shown = run_here("show", "out", "0", cwd=desk.folder).stdout
     assert "repair it in the input" in shown
     assert "--last-n-turns" not in shown
+
+
+def test_a_row_that_cannot_be_counted_is_not_said_to_be_over_the_target(desk):
+    messages = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
+    desk.write("a.jsonl", [{"messages": [{"role": "user", "content": "a\ud800"}]}, {"messages": messages}])
+    ran = desk.compress("a.jsonl", "-o", "out")
+    planned = run_here("plan", "a.jsonl", *desk.options[:4], cwd=desk.folder)
+    for shown in (ran.stderr, planned.stdout):
+        figures = {name.strip(): value for name, _, value in (line.rpartition(" ") for line in shown.splitlines())}
+        unchanged = next(value for name, value in figures.items() if name.startswith("over the target"))
+        (unknown,) = (value for name, value in figures.items() if name.startswith("of unknown length"))
+        assert (unchanged, unknown, figures["still over the target"]) == ("0", "1", "0")
+    assert "To protect less" not in planned.stdout
+    assert "1 × uncountable_text" in planned.stdout
+    assert json.loads(desk.path("out/summary.json").read_text())["still_over_limit"] == 1  # as in the metrics
 
 
 @pytest.mark.parametrize(

@@ -117,6 +117,18 @@ def test_runs_that_share_nothing(tmp_path):
     assert "No row is in all of the runs" in ran.stdout
 
 
+def test_a_run_from_standard_input_is_not_said_to_have_read_something_else(tmp_path):
+    write_metrics(tmp_path / "a.parquet", [good(0)])
+    write_metrics(tmp_path / "piped.parquet", [good(0, source_file="-")])
+    ran = run_here("compare", "a.parquet", "piped.parquet", cwd=tmp_path)
+    assert "No row is known to be in all of the runs: piped.parquet read standard input, whose rows" in ran.stdout
+    assert "none read the same input" not in ran.stdout
+    write_metrics(tmp_path / "again.parquet", [good(0, source_file="-")])
+    both = run_here("compare", "piped.parquet", "again.parquet", cwd=tmp_path).stdout
+    assert both.startswith("The same 1 row in each run")
+    assert "standard input" not in both
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

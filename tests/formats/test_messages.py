@@ -136,6 +136,13 @@ def test_a_refusal_names_the_keys_of_a_turn():
         read({"messages": [{"role": "user", "text": "hi"}]})
 
 
+def test_a_refusal_says_that_a_column_holds_null():
+    with pytest.raises(RowError, match=r"messages; column 'messages' holds null; the row's columns: 'messages', 'x'"):
+        read({"messages": None, "x": 1})
+    with pytest.raises(RowError, match="column 'chat' holds null, no list of messages"):
+        read({"chat": None, "messages": [ASK]}, messages_field="chat")
+
+
 def test_a_refusal_names_the_columns_that_are_there():
     with pytest.raises(RowError, match="'question', 'answer'"):
         read({"question": "?", "answer": "!"})

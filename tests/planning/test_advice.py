@@ -39,6 +39,18 @@ def test_a_large_result_at_the_start():
     ]
 
 
+def test_where_a_summary_may_be_longer_than_what_it_replaces_a_shorter_one_is_advised():
+    shorter, larger = "--summary-target-tokens 250", row(reason="head", compressed_tokens=9_800)  # 800 in the middle
+    assert shorter in words(row(reason="head", compressed_tokens=9_700))
+    assert shorter in words(row(reason="tail", compressed_tokens=9_700))
+    assert shorter not in words(larger)
+    assert "--summary-target-tokens 300" in words(larger, LENIENT | {"compression.summary_target_tokens": 900})
+    assert shorter not in words(row(reason="head", compressed_tokens=9_200)), "nor is that much there"
+    assert shorter not in words(row(reason="head", compressed_tokens=9_700, summarizer="extractive"))
+    auto = LENIENT | {"compression.summary_target_tokens": "auto"}
+    assert not any("summary" in each for each in words(row(reason="head", compressed_tokens=9_700), auto))
+
+
 def test_what_is_in_force_is_not_advised():
     assert words(row(reason="head"), {"protected_turns.first_tool": False}) == ["a shorter turn 3 in the input"]
 

@@ -27,6 +27,7 @@ def test_bins_hold_every_row_once_and_no_bin_lies_across_a_target(rows, targets)
     assert sum(each.rows for each in bins) == len(rows)
     assert [each.over for each in bins[1:]] == [each.up_to for each in bins[:-1]]
     assert not any(each.over < target < each.up_to for each in bins for target in targets)
+    assert {each.up_to for each in bins} >= set(targets), "each is marked, also where no row is as long"
     over = sum(each.rows for each in bins if each.over >= min(targets))
     assert over == sum(tokens > min(targets) for tokens in rows)
 

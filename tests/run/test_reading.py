@@ -66,6 +66,17 @@ def test_of_many_files_only_another_protocol_is_told():
     assert notes[-1].startswith('z: text protocol: 1 of 1 rows; observations are user turns that begin with "TOOL')
 
 
+def test_rows_of_other_protocols_in_one_file_are_told_too_and_no_argument_of_a_call():
+    messages = [{"role": "user", "content": "Fix a.py"}]
+    for path in ("a.py", "b.py"):
+        asks = f"I look.\n<read_file>\n<path>{path}</path>\n</read_file>"
+        messages.append({"role": "assistant", "content": asks})
+        messages.append({"role": "user", "content": f"[read_file for '{path}'] Result:\nx = 1"})
+    line = explained(("a", [{"messages": messages}, ACTS, ACTS]))[-1]
+    assert line.startswith("a: text protocol: 3 of 3 rows; observations are user turns that answer an action")
+    assert 'such as those that begin with "Observation" or "[… for \'…\'] Result";' in line
+
+
 def test_a_mixed_file_has_one_line_of_its_formats():
     shared = {"conversations": [{"from": "human", "value": "go"}, {"from": "gpt", "value": "done"}]}
     record = {"messages": [{"type": "human", "content": "go"}, {"type": "ai", "content": "done"}]}

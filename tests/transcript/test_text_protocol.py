@@ -15,10 +15,11 @@ from trajcompress.formats.messages import FormatOptions
 from trajcompress.settings.choices import Target
 from trajcompress.transcript.text_protocol import (
     action_label,
-    beginning_of,
+    beginnings_of,
     count_observations,
     explain_text_protocol,
     has_text_protocol,
+    merged_beginnings,
     part_of,
 )
 from trajcompress.transcript.trajectory import ToolCall, Turn
@@ -46,32 +47,67 @@ def observed(*texts: str) -> list[Turn]:
         (["[1] RootWebArea", "[2] RootWebArea"], ""),
         (["OUTPUT of it alone, which may be anything"], ""),
         (["{ }", "{ }"], ""),
-        ([], ""),
+        (["[read_file for 'a.py'] Result:\nx", "[execute_command for 'ls -l 2:3'] Result:\ny"], "[… for '…'] Result"),
+        (["[browser_action] Result:\nx"], "[…] Result"),
     ],
 )
 def test_observations_begin_with_their_wrapper_or_what_they_have_in_common(texts, begin):
-    assert beginning_of(observed(*texts)) == begin
+    beginnings = beginnings_of(observed(*texts))
+    assert max(beginnings, key=beginnings.get) == begin
+    assert sum(beginnings.values()) == len(texts)
+
+
+def test_without_observations_nothing_begins():
+    assert beginnings_of([]) == {}
+
+
+def test_observations_that_begin_otherwise_are_counted_apart():
+    found = beginnings_of(observed("Observation: a", "<error>\nno\n</error>", "Observation: b", "a.py"))
+    assert found == {"Observation": 2, "<error>": 1, "": 1}
+
+
+@given(st.lists(st.sampled_from(["Result of ls", "Result of cat", "Result", "Output", "- a", "- b", ""]), max_size=8))
+def test_beginnings_are_the_same_in_whatever_order_and_parts_rows_come(begins):
+    whole = merged_beginnings({}, [(begin, 1) for begin in begins])
+    parts = [merged_beginnings({}, [(begin, 1) for begin in part]) for part in (begins[::2], begins[1::2])]
+    assert merged_beginnings(parts[1], parts[0].items()) == whole
+    assert sum(whole.values()) == len(begins)
+
+
+def test_of_rows_that_begin_with_anything_only_some_are_remembered():
+    merged = merged_beginnings({}, [(f"Word{chr(97 + at % 26) * (at + 1)}", 1) for at in range(500)])
+    assert len(merged) <= 41
+    assert sum(merged.values()) == 500
 
 
 @given(st.lists(st.text(max_size=80), max_size=4))
 def test_a_beginning_is_short_has_no_digits_and_stands_on_one_line(texts):
-    begin = beginning_of(observed(*texts))
-    assert len(begin) <= 60
-    assert not any(each.isdecimal() for each in begin)
-    assert "\n" not in begin
+    for begin in beginnings_of(observed(*texts)):
+        assert len(begin) <= 60
+        assert not any(each.isdecimal() for each in begin)
+        assert "\n" not in begin
 
 
 def test_turns_that_are_no_observations_say_nothing_of_how_these_begin():
     turns = [Turn("user", "Observation of the week: rain", {}), *observed("<output>\na\n</output>")]
-    assert beginning_of(turns) == "<output>"
+    assert beginnings_of(turns) == {"<output>": 1}
 
 
 def test_a_protocol_is_told_in_one_line_with_its_remedy():
-    assert explain_text_protocol(58, 1060, "Observation") == (
+    assert explain_text_protocol(58, 1060, {"Observation": 99}) == (
         'text protocol: 58 of 1,060 rows; observations are user turns that begin with "Observation"; '
         "--observations tool reads tool roles alone"
     )
-    assert "user turns that answer an action;" in explain_text_protocol(1, 1, "")
+    assert "user turns that answer an action;" in explain_text_protocol(1, 1, {"": 3})
+
+
+def test_what_not_all_observations_begin_with_is_an_example():
+    several = explain_text_protocol(3, 3, {"Observation": 9, "": 4, "Output": 8, "Odd": 1})
+    assert 'that answer an action, such as those that begin with "Observation" or "Output";' in several
+    one = explain_text_protocol(1, 1, {"[… for '…'] Result": 8, "The user denied this": 1})
+    assert one.count('"') == 2
+    assert "user turns that answer an action;" in explain_text_protocol(2, 2, {"-": 2})
+    assert "such as" in one
 
 
 def test_rows_with_tool_roles_are_no_text_protocol_and_have_observations():
@@ -142,6 +178,7 @@ def test_to_every_target_a_row_is_as_valid_as_without_recognition(form, target):
 
 
 def test_the_protocols_that_tests_know_are_said_in_words_of_their_own():
-    begins = {beginning_of(read_trajectory(row.row, "r", FormatOptions()).turns) for row in ROWS}
+    read_rows = (read_trajectory(row.row, "r", FormatOptions()) for row in ROWS)
+    begins = {begin for row in read_rows for begin in beginnings_of(row.turns)}
     assert {"Observation", "TOOL RESPONSE", "<information>", "exitcode", "执行结果"} <= begins
     assert not [begin for begin in begins if "/" in begin and begin != "HTTP/" and "Result" not in begin]

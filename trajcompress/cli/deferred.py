@@ -12,6 +12,17 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 from trajcompress.settings.checking import plain
 from trajcompress.settings.declare import Group
 
+_MEANT = {
+    **dict.fromkeys(("stats", "statistics", "metrics", "summary", "analyze", "analyse"), "audit"),
+    **dict.fromkeys(("validate", "verify", "lint"), "check"),
+    **dict.fromkeys(("estimate", "dry-run", "count"), "plan"),
+    **dict.fromkeys(("view", "inspect"), "show"),
+    **dict.fromkeys(("run", "resume"), "compress"),
+    **dict.fromkeys(("progress", "watch"), "status"),
+    "diff": "compare",
+    "upload": "push",
+}
+"""Commands by the names that other tools have for what they do."""
 _PYDANTIC = ("Value error, ", "Input should ")
 
 
@@ -28,7 +39,12 @@ class DeferredGroup(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find the command that the line goes on with."""
-        name, command, rest = super().resolve_command(ctx, args)
+        try:
+            name, command, rest = super().resolve_command(ctx, args)
+        except Exception as error:  # Typer has the names that look most similar
+            if (meant := _MEANT.get(args[0].lower())) in self.commands:
+                error.message = f"No such command {args[0]!r}. Did you mean {meant!r}?"  # type: ignore[attr-defined]
+            raise
         if command is not None:
             _defer(command, ctx)
         return name, command, rest

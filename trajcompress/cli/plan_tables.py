@@ -12,10 +12,10 @@ from rich.table import Table
 from rich.text import Text
 
 from trajcompress.cli.plan_figures import Figures
-from trajcompress.cli.tables import how_to_fit, reason_in_words
+from trajcompress.cli.tables import reason_in_words
 from trajcompress.compaction.happened import FORM_UNFIT
 from trajcompress.errors import INTERNAL
-from trajcompress.metrics.reasons import REJECTED
+from trajcompress.metrics.reasons import REJECTED, UNCOUNTABLE
 from trajcompress.metrics.remedies import LargestTurn
 from trajcompress.planning.requests import BoundBy, Tries
 from trajcompress.settings import Settings
@@ -101,10 +101,14 @@ def _lines(figures: Figures) -> Iterator[tuple[str, Callable[[Figures], str]]]:
         ("in_dataset", "rows in the dataset"),
         ("still_over_limit", "still over the target"),
     ):
-        yield name, partial(_number, key)
-    for cause in sorted({cause for target in figures["targets"] for cause in target["causes"]}):
+        yield name, partial(_countable if key in {"unchanged", "still_over_limit"} else _number, key)
+    for cause in sorted({cause for target in figures["targets"] for cause in target["causes"]} - {UNCOUNTABLE}):
         yield f"  {cause}", partial(_number, cause, within="causes")
-    for reason, name in ((FORM_UNFIT, "no form for them"), (INTERNAL, "would fail")):
+    for reason, name in (
+        (FORM_UNFIT, "no form for them"),
+        (INTERNAL, "would fail"),
+        (UNCOUNTABLE, "of unknown length, to be left unchanged"),
+    ):
         if any(target["reasons"].get(reason) for target in figures["targets"]):
             yield f"{name} ({reason})", partial(_number, reason, within="reasons")
     yield "tokens after, about", partial(_number, "expected_tokens")
@@ -122,6 +126,10 @@ def _lines(figures: Figures) -> Iterator[tuple[str, Callable[[Figures], str]]]:
 
 def _number(key: str, target: Figures, within: str | None = None) -> str:
     return f"{(target[within] if within else target).get(key, 0):,}"
+
+
+def _countable(key: str, target: Figures) -> str:
+    return f"{target[key] - target['reasons'].get(UNCOUNTABLE, 0):,}"
 
 
 def _up_to_most(key: str, target: Figures) -> str:
@@ -162,7 +170,7 @@ def _remarks(figures: Figures, settings: Settings) -> Iterator[str]:
     """Say what the figures rest on, and what would go wrong."""
     targets = figures["targets"]
     if rejected := {reason: rows for reason, rows in targets[0]["reasons"].items() if reason in REJECTED}:
-        lines = (f"  {rows:,} × {reason_in_words(reason)}" for reason, rows in rejected.items())
+        lines = (f"  {rows:,} × {reason_in_words(reason, settings)}" for reason, rows in rejected.items())
         yield "\n".join(("Rows that cannot be read (trajcompress check names each):", *lines))
     if any(target["reasons"].get(FORM_UNFIT) for target in targets):
         trainer = settings.compression.target
@@ -171,8 +179,9 @@ def _remarks(figures: Figures, settings: Settings) -> Iterator[str]:
             f"Rows that {trainer} has no form for {where} (--save-unfit, --no-save-unfit); which ones, and why: "
             f"trajcompress check --for {trainer}"
         )
-    if any(target["still_over_limit"] and not target["largest_over"] for target in targets):  # nobody can count them
-        yield f"Rows that stay over the target do not fit, for the reasons above. {how_to_fit(settings)}"
+    if uncountable := targets[0]["reasons"].get(UNCOUNTABLE):
+        words = reason_in_words(UNCOUNTABLE, settings)
+        yield f"Rows that cannot be counted (trajcompress check names each):\n  {uncountable:,} × {words}"
     bound_by = [target["requests"]["bound_by"] for target in targets if target["requests"]["calls"]]
     if not bound_by:
         return

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from trajcompress.cli.printing import wrapped
 from trajcompress.compaction.happened import FORM_UNFIT
-from trajcompress.metrics.reasons import OUTCOMES, REJECTED, explain
+from trajcompress.metrics.reasons import OUTCOMES, REJECTED, UNCOUNTABLE, explain
 from trajcompress.run.progress.reporter import RunResult
 from trajcompress.tokens.tokenizer import DEFAULT_TOKENIZER
 from trajcompress.wording import counted, last_part, printable
@@ -101,11 +101,15 @@ def _so_far(result: RunResult) -> str:
 
 
 def _add_outcomes(table: Table, totals: Totals) -> None:
+    uncountable = totals.reasons[UNCOUNTABLE]  # over no target that anybody knows of
     for key, name in OUTCOMES.items():
-        table.add_row(name, f"{totals.outcomes[key]:,}")
+        not_these = uncountable if key == "unchanged" else 0
+        table.add_row(name, f"{totals.outcomes[key] - not_these:,}")
+        if not_these:
+            table.add_row("of unknown length, unchanged", f"{not_these:,}")
     if left_out := totals.rows - totals.outcomes["rejected"] - totals.in_dataset:
         table.add_row("of these left out of the dataset", f"{left_out:,}")
-    table.add_row("still over the target", f"{totals.still_over_limit:,}")
+    table.add_row("still over the target", f"{totals.still_over_limit - uncountable:,}")
     if totals.unfit_over_limit:
         table.add_row("of these without a form in the target", f"{totals.unfit_over_limit:,}")
     if refused := totals.count_methods["content_template_refused"]:
@@ -136,7 +140,7 @@ def _add_calls(table: Table, totals: Totals, what: str) -> None:
 def _print_reasons(console: Console, totals: Totals, settings: Settings | None) -> None:
     width = console.width if console.is_terminal else None
     for reason, rows in totals.reasons.most_common():
-        line = wrapped(f"  {rows:,} × {reason_in_words(reason)}", width, hanging="      ")
+        line = wrapped(f"  {rows:,} × {reason_in_words(reason, settings)}", width, hanging="      ")
         console.print(line, soft_wrap=True, markup=False)
     if too_long := totals.still_over_limit - totals.unfit_over_limit - totals.failed_over_limit:
         console.print(
@@ -173,6 +177,7 @@ def _how_to_form(rows: int, settings: Settings | None) -> str:
 
 _WITH_REMEDY = {
     *REJECTED,
+    UNCOUNTABLE,
     "context_length_exceeded",
     "context_too_small",
     "request_exceeds_tpm",
@@ -181,7 +186,11 @@ _WITH_REMEDY = {
 """The others are told how to be tried again, or how to fit."""
 
 
-def reason_in_words(reason: str) -> str:
+def reason_in_words(reason: str, settings: Settings | None) -> str:
     """Say what a reason means, and what helps of those for which nothing else is said of the run."""
+    named = settings.input.messages_field if settings else None
+    if reason == "no_messages" and named is not None:
+        why = f"no column {named!r} with messages, which --messages-field names"
+        return printable(f"{reason}: {why}; name another, or leave the option out, which finds the usual ones")
     known = explain(reason, "failed")
     return f"{reason}: {known.meaning}" + (f"; {known.remedy}" if reason in _WITH_REMEDY else "")

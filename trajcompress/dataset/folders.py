@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import stat
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -14,6 +15,8 @@ from trajcompress.dataset.storage.location import Listed, Location, identity_of,
 from trajcompress.errors import InputError
 
 SPECIAL = {stat.S_IFIFO: "pipes", stat.S_IFSOCK: "sockets", stat.S_IFCHR: "devices", stat.S_IFBLK: "devices"}
+_METRICS = "metrics.parquet"
+"""What a run leaves at its end, also where its dataset has no row, and in a store no folder for it."""
 
 
 def sources_in_folder(root: Location, left: LeftOut) -> Iterator[Source]:
@@ -33,7 +36,8 @@ def sources_in_folder(root: Location, left: LeftOut) -> Iterator[Source]:
             continue
         if _is_run(listed):
             left.add("run_folders", folder != root)
-            folders[:] = ["data"] if folder == root else []
+            folders[:] = ["data"] if folder == root and "data" in folders else []
+            left.add("empty_runs", folder == root and _wrote_no_row(files["run.json"]))
             continue
         left.add("hidden_folders", sum(entry.startswith(".") for entry in folders))
         folders[:] = sorted(entry for entry in folders if not entry.startswith("."))
@@ -73,7 +77,7 @@ def sources_of_matches(
     sources: list[Source] = []
     for match, is_folder in matches:
         sources += sources_in_folder(match, left) if is_folder else sources_of_files([match], left)
-    if not sources:
+    if not sources and not left.kinds["empty_runs"]:
         found = f"matches {len(matches)} names but no readable file" if matches else "matches nothing"
         raise InputError(f"{pattern}: {found}; check the pattern; known are {KNOWN}")
     return sources
@@ -81,4 +85,13 @@ def sources_of_matches(
 
 def _is_run(listed: Listed) -> bool:
     """Tell a run folder: its metrics are no rows, and within a larger folder its data is no input either."""
-    return "run.json" in listed.files and "data" in listed.folders
+    return "run.json" in listed.files and ("data" in listed.folders or _METRICS in listed.files)
+
+
+def _wrote_no_row(run: Location) -> bool:
+    """Tell whether the run.json of a run that has ended names no file of data; where that is gone, it is missing."""
+    try:
+        names = [each["name"] for each in json.loads(run.read_bytes())["files"]]
+    except (OSError, ValueError, LookupError, TypeError):
+        return False
+    return _METRICS in names and not any(str(name).startswith("data/") for name in names)

@@ -12,6 +12,7 @@ from trajcompress.wording import counted, printable
 _WORDS: dict[str, tuple[str, str]] = {
     "hidden_files": ("hidden file", "hidden files"),
     "hidden_folders": ("hidden folder", "hidden folders"),
+    "empty_runs": ("run with no row in its dataset", "runs with no row in their datasets"),
     "run_folders": ("run folder of trajcompress", "run folders of trajcompress"),
     "descriptions": ("file that describes a dataset", "files that describe datasets"),
     "pipes": ("pipe (FIFO)", "pipes (FIFO)"),

@@ -121,7 +121,7 @@ def _sources_of(given: str, left: LeftOut) -> list[Source]:
     path = Path(given)
     if path.is_dir():
         sources = list(sources_in_folder(path, left))
-        if not sources:
+        if not sources and not left.kinds["empty_runs"]:
             there = f"; it holds {left.contents()}" if left else ""
             raise InputError(f"{given}: no readable file in this folder; known are {KNOWN}{there}")
         return sources

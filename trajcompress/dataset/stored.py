@@ -34,7 +34,7 @@ def _named(path: StorePath, left: LeftOut) -> list[Source]:
             return [source]
         raise InputError(f"{path}: unknown kind of file; known are {KNOWN}")
     sources = list(sources_in_folder(path, left))  # raises where there is no such bucket
-    if sources:
+    if sources or left.kinds["empty_runs"]:
         return sources
     if left:
         raise InputError(f"{path}: no readable file in this folder; known are {KNOWN}; it holds {left.contents()}")

@@ -69,13 +69,16 @@ def find_messages(row: dict[str, Any], options: FormatOptions) -> Found:
     if usual is None:
         is_one = "; it is one message, and a row is an object with a list of them" if is_message(row) else ""
         hint = is_one or "".join(f"; those within a column: --messages-field {path}" for path in _places_within(row))
+        null = "".join(f"; column {name!r} holds null" for name in MESSAGE_FIELDS[:-1] if name in row)
         keys = shown_keys(row)
-        raise RowError("no_messages", f"no column holds a list of messages; the row's columns: {keys}{hint}")
+        raise RowError("no_messages", f"no column holds a list of messages{null}; the row's columns: {keys}{hint}")
     return _wanted(row, usual)
 
 
 def _wanted(row: dict[str, Any], name: str) -> Found:
-    if row.get(name) is None:
+    if name in row and row[name] is None:
+        raise RowError("no_messages", f"column {name!r} holds null, no list of messages")
+    if name not in row:
         raise RowError("no_messages", f"no column {name!r}; the row's columns: {shown_keys(row)}")
     found = as_messages(name, row[name])
     if found is None:

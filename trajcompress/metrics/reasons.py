@@ -16,6 +16,10 @@ OUTCOMES: Mapping[str, str] = {
 }
 
 
+UNCOUNTABLE = "uncountable_text"
+"""The reason of rows that nobody can count: no length is known of them, so the metrics call them over their limit."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reason:
     """What a reason means, and what to do about it; an empty ``remedy`` where nothing is."""
@@ -111,7 +115,7 @@ REASONS: Mapping[str, Reason] = {
     "template_refuses_summary": Reason(
         "the chat template takes the row, but not with a summary in it", "another --placement"
     ),
-    "uncountable_text": Reason("it holds lone surrogates, which no tokenizer can encode", _REPAIR),
+    UNCOUNTABLE: Reason("it holds lone surrogates, which no tokenizer can encode", _REPAIR),
     "below_min_tokens": Reason("it has fewer tokens than --min-tokens, so it is left out"),
     "over_limit": Reason("it is still over the limit, and such rows are left out", "--save-over-limit"),
     "trajectory_timeout": Reason("its summary took too long", "raise --per-trajectory-timeout"),

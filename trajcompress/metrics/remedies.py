@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from trajcompress.metrics.reasons import explain
+from trajcompress.metrics.reasons import UNCOUNTABLE, explain
 from trajcompress.settings.budget import LEAST_SUMMARY
 from trajcompress.settings.model import SETTINGS
 from trajcompress.wording import counted
@@ -98,7 +98,7 @@ def remedies(row: OverRow, settings: Mapping[str, Any]) -> list[Remedy]:
 def _remedies(row: OverRow, settings: Mapping[str, Any]) -> Iterator[Remedy]:
     largest = largest_turn(row)
     role = largest.role if largest else None
-    if row.outcome == "failed" or row.reason == "uncountable_text":  # it could fit: with a summary, or repaired
+    if row.outcome == "failed" or row.reason == UNCOUNTABLE:  # it could fit: with a summary, or repaired
         yield Remedy(explain(row.reason or "", row.outcome or "").remedy)
         return
     if row.reason == "tools_schema":
@@ -119,7 +119,7 @@ def _remedies(row: OverRow, settings: Mapping[str, Any]) -> Iterator[Remedy]:
         return
     if settings["compression.prune"] not in (None, "all") and row.observations:
         yield Remedy("--prune all", {"compression.prune": "all"})
-    if row.reason in _OF_SUMMARIES:
+    if row.reason in _OF_SUMMARIES or _has_no_room_for_summaries(row, settings):
         yield from _of_summaries(row, settings)
     yield from _protecting_less(row, largest, settings)
     yield from _shorter_turn(row, largest)
@@ -146,6 +146,13 @@ def _larger_target(row: OverRow, largest: LargestTurn) -> Iterator[Remedy]:
 def _shorter_turn(row: OverRow, largest: LargestTurn | None) -> Iterator[Remedy]:
     if largest is not None and largest.tokens > _half(row):
         yield Remedy(f"a shorter turn {largest.index:,} in the input", of_turn=True)
+
+
+def _has_no_room_for_summaries(row: OverRow, settings: Mapping[str, Any]) -> bool:
+    """Tell whether no summary was written as the turns between the protected ones are no longer than one may be."""
+    size = settings["compression.summary_target_tokens"]
+    middle = (row.compressed_tokens or 0) - (row.head_tokens or 0) - (row.tail_tokens or 0)
+    return row.summarizer is None and isinstance(size, int) and max(LEAST_SUMMARY, size // 3) < middle <= size
 
 
 def _of_summaries(row: OverRow, settings: Mapping[str, Any]) -> Iterator[Remedy]:

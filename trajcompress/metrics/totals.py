@@ -15,6 +15,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any, get_args
 
 from trajcompress.errors import NO_SUMMARY
+from trajcompress.metrics.reasons import UNCOUNTABLE
 from trajcompress.metrics.row import Outcome, RowMetrics
 from trajcompress.transcript.violation import TEMPLATE_REFUSES
 
@@ -76,7 +77,7 @@ class Totals:
         lambda reason, over: bool(over) and reason == "form_unfit", "reason", "still_over_limit"
     )
     failed_over_limit: int = _rows_where(  # and those that failed or cannot be counted, which no budget helps either
-        lambda outcome, reason, over: bool(over) and (outcome == "failed" or reason == "uncountable_text"),
+        lambda outcome, reason, over: bool(over) and (outcome == "failed" or reason == UNCOUNTABLE),
         *("outcome", "reason", "still_over_limit"),
     )
     rows_written: int = _sum_of("rows_written")  # of the dataset; more than rows of the input in segments

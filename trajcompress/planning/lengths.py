@@ -40,7 +40,10 @@ class Lengths:
         return {share: ordered[min(last, int(share * len(ordered)))] for share in shares} if ordered else {}
 
     def bins(self, targets: Sequence[int]) -> list[Bin]:
-        """Return bins that double in width around the smallest target, with all targets among their edges."""
+        """Return bins that double in width around the smallest target, with all targets among their edges.
+
+        Where no row is as short, or as long, as a target, there is one empty bin up to it.
+        """
         if not self._tokens:
             return []
         base, longest = min(targets), max(self._tokens)
@@ -54,5 +57,7 @@ class Lengths:
         for tokens in self._tokens:
             rows[bisect_left(ordered, tokens)] += 1
         filled = [index for index, count in enumerate(rows) if count]
-        lows = [0, *ordered]
-        return [Bin(lows[index], ordered[index], rows[index]) for index in range(filled[0], filled[-1] + 1)]
+        within = range(filled[0], filled[-1] + 1)
+        shown = [index for index, edge in enumerate(ordered) if index in within or edge in targets]
+        lows = [ordered[shown[0] - 1] if shown[0] else 0, *(ordered[index] for index in shown)]
+        return [Bin(low, ordered[index], rows[index]) for low, index in zip(lows, shown, strict=False)]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
 from typing import Literal, TypeAlias
 
@@ -21,6 +20,12 @@ _ACTION_CHARS = 60
 _READ_CHARS = 2_000
 _AROUND = " \t\n:：*#"
 _END = late_re(r"[\d:：]")  # what comes behind is of one observation alone
+_OF_CALL = late_re(r"\A\s{0,8}\[[\w-]{2,40}( for )?[^\]\n]{0,300}\] (?=Result)")
+"""What Cline and its kin name a call by before its result: the tool and its argument are of one observation alone."""
+_MOST_BEGINNINGS = 40
+_NAMED_BEGINNINGS = 3
+_RARE = 5
+"""A beginning that is so many times rarer than the most frequent one is not named."""
 
 
 def has_text_protocol(turns: Iterable[Turn]) -> bool:
@@ -50,38 +55,75 @@ def action_label(calls: Iterable[ToolCall]) -> str:
     return text if len(text) <= _ACTION_CHARS else f"{text[: _ACTION_CHARS - 1].rstrip()}…"
 
 
-def explain_text_protocol(recognised: int, rows: int, begin: str) -> str:
+def explain_text_protocol(recognised: int, rows: int, beginnings: Mapping[str, int]) -> str:
     """Say in how many of the rows a text protocol was recognised, and by what.
 
-    >>> explain_text_protocol(2, 1200, "Observation").partition(";")[0]
+    >>> explain_text_protocol(2, 1200, {"Observation": 9}).partition(";")[0]
     'text protocol: 2 of 1,200 rows'
     """
-    which = f'that begin with "{begin}"' if begin else "that answer an action"
+    frequent = sorted(filter(_has_letters, beginnings), key=lambda begin: (-beginnings[begin], begin))[
+        :_NAMED_BEGINNINGS
+    ]
+    named = [f'"{begin}"' for begin in frequent if beginnings[begin] * _RARE >= beginnings[frequent[0]]]
+    if len(beginnings) == 1 and named:
+        which = f"that begin with {named[0]}"
+    elif named:
+        which = f"that answer an action, such as those that begin with {' or '.join(named)}"
+    else:
+        which = "that answer an action"
     return (
         f"text protocol: {recognised:,} of {rows:,} rows; observations are user turns {which}; "
         "--observations tool reads tool roles alone"
     )
 
 
-def beginning_of(turns: Sequence[Turn]) -> str:
-    """Return what the observations of a row begin with: words of their wrapper, else those that all have in common.
+def beginnings_of(turns: Sequence[Turn]) -> dict[str, int]:
+    """Return what observations of a row begin with, each with how many do; "" where it is nothing of a protocol's.
 
-    Digits and colons, and what comes behind them, are left out; nothing where there is no such beginning.
+    It is the words of their wrapper, as many as wrappers with the same first word have in common, without digits and
+    colons and what comes behind them; without any wrapper what all observations have in common.
     """
     texts = [without_summary(turn.text) for turn in turns if turn.in_text and turn.answers]
-    wrappers = [found for text in texts if (found := _words(text[: in_observation(text).start]))]
-    words: Sequence[str] = ()
-    if wrappers:
-        words = _common(wrappers) or Counter(map(tuple, wrappers)).most_common(1)[0][0]
-    elif len(texts) > 1:
-        words = _common([_words(text) for text in texts])
-    begin = " ".join(words).strip(_AROUND)
-    return begin[:_BEGIN_CHARS] if any(map(str.isalpha, begin)) else ""
+    wrappers = [_words(text[: in_observation(text).start]) for text in texts]
+    if any(wrappers):
+        return merged_beginnings({}, [(_joined(words), 1) for words in wrappers])
+    words = _common([_words(text) for text in texts]) if len(texts) > 1 else ()
+    return {_joined(words): len(texts)} if texts else {}
+
+
+def merged_beginnings(beginnings: Mapping[str, int], more: Iterable[tuple[str, int]]) -> dict[str, int]:
+    """Add up beginnings: those with the same first word are one, as long as both have the same words."""
+    merged = dict(beginnings)
+    by_first = {_first_word(begin): begin for begin in merged}
+    for begin, count in more:
+        is_kept = _first_word(begin) in by_first or len(merged) < _MOST_BEGINNINGS  # hostile rows bring many
+        new = begin if is_kept else ""
+        first = _first_word(new)
+        known = by_first.get(first, new)
+        both = new if known == new else " ".join(_common([known.split(), new.split()]))
+        before = merged.pop(known, 0)
+        merged[both] = before + count
+        by_first[first] = both
+    return merged
+
+
+def _joined(words: Sequence[str]) -> str:
+    begin = " ".join(words).strip(_AROUND)[:_BEGIN_CHARS].rstrip(_AROUND)
+    return begin if _has_letters(begin) else ""
+
+
+def _has_letters(text: str) -> bool:
+    return any(map(str.isalpha, text))
+
+
+def _first_word(begin: str) -> str:
+    return begin.partition(" ")[0]
 
 
 def _words(text: str) -> list[str]:
     """Return the words that a text begins with, up to the first digit or colon."""
-    return _END.split(text[: 4 * _BEGIN_CHARS], 1)[0].split()
+    shown = _OF_CALL.sub(lambda found: "[… for '…'] " if found[1] else "[…] ", text[: 8 * _BEGIN_CHARS], count=1)
+    return _END.split(shown[: 4 * _BEGIN_CHARS], maxsplit=1)[0].split()
 
 
 def _common(texts: Sequence[Sequence[str]]) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from trajcompress.formats.messages import FormatOptions
 from trajcompress.forms.form import Form
 from trajcompress.results.check.across import TABLES, Types
 from trajcompress.results.check.columns import column_violations, json_columns
+from trajcompress.results.check.surrogates import lone_surrogates
 from trajcompress.settings.choices import MistralVersion, Target
 from trajcompress.transcript.targets import DEMANDS
 from trajcompress.transcript.trajectory import Trajectory
@@ -153,6 +154,7 @@ class Rules:
             rendered=self._standard.renderer is not None and DEMANDS[self._standard.target].renders,
             json_columns=self._json_columns,
         )
+        yield from lone_surrogates(trajectory)
         if self._standard.target in _READ_NO_REASONING:
             yield from _left_out(trajectory)
         if self._standard.renderer:

@@ -14,7 +14,7 @@ from trajcompress.metrics.totals import USED, Totals
 from trajcompress.results.audit.files import MetricsFile, find_metrics, open_metrics, require_columns
 from trajcompress.results.audit.sandbox import connect
 from trajcompress.results.audit.where import first_line
-from trajcompress.results.compare.inputs import NamedInputs, changed, numbered
+from trajcompress.results.compare.inputs import NamedInputs, changed, from_stdin, numbered
 from trajcompress.results.compare.model import ComparedRun, Comparison, DifferingRow, Side
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def compare(paths: Sequence[str], examples: int) -> Comparison:
         finally:
             for run in opened:
                 run.parquet.close()
-    return Comparison(runs, common, differing, rows, _settings(files), changed(named))
+    return Comparison(runs, common, differing, rows, _settings(files), changed(named), from_stdin(named))
 
 
 def _check_several(files: Sequence[MetricsFile]) -> None:

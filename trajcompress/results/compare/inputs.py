@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from trajcompress.dataset.sources import STDIN
+
 
 @dataclass(frozen=True, slots=True)
 class NamedInputs:
@@ -34,6 +36,12 @@ def numbered(runs: Sequence[NamedInputs]) -> list[dict[str, int]]:
                 by_content.setdefault(content, of_run[name])
         numbers.append(of_run)
     return numbers
+
+
+def from_stdin(runs: Sequence[NamedInputs]) -> tuple[int, ...]:
+    """Return the places of the runs that read standard input, where others did not: it has no fingerprint."""
+    which = tuple(at for at, run in enumerate(runs) if STDIN in run.names)
+    return which if len(which) < len(runs) else ()
 
 
 def changed(runs: Sequence[NamedInputs]) -> tuple[str, ...]:

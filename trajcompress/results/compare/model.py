@@ -53,7 +53,7 @@ class Comparison:
 
     ``common_rows`` are in all of them and ``differing`` of these ended otherwise or with other figures, the first of
     which are ``rows``. ``settings`` are those that differ, with the value of each run; ``changed_inputs`` have the
-    same name and not the same content.
+    same name and not the same content; ``from_stdin`` are the places of runs that read standard input, unlike others.
     """
 
     runs: tuple[ComparedRun, ...]
@@ -62,6 +62,7 @@ class Comparison:
     rows: tuple[DifferingRow, ...]
     settings: Mapping[str, tuple[Any, ...]]
     changed_inputs: tuple[str, ...]
+    from_stdin: tuple[int, ...] = ()
 
     @property
     def are_of_the_same_rows(self) -> bool:

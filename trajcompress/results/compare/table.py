@@ -48,8 +48,12 @@ def _sections(comparison: Comparison, width: int | None) -> Iterator[list[str]]:
         if comparison.common_rows:
             common = [run.common for run in comparison.runs]
             yield [f"The {shared} in common", *_figures(names, common, width)]
-        else:
+        elif not comparison.from_stdin:
             yield ["No row is in all of the runs: none read the same input, by its name or its content."]
+    if comparison.from_stdin:
+        none = "" if comparison.common_rows else "No row is known to be in all of the runs: "
+        read = " and ".join(names[at] for at in comparison.from_stdin)
+        yield [f"{none}{read} read standard input, whose rows are matched with those of no file; name the file there"]
     if comparison.changed_inputs:
         yield [
             f"{brief(name)} held something else in another of the runs; its rows are matched by their number"

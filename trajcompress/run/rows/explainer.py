@@ -15,7 +15,12 @@ from trajcompress.run.rows.per_turn import look_like_it
 from trajcompress.run.rows.row import Accepted, Parsed
 from trajcompress.settings import Settings
 from trajcompress.settings.choices import Role
-from trajcompress.transcript.text_protocol import beginning_of, explain_text_protocol, has_text_protocol
+from trajcompress.transcript.text_protocol import (
+    beginnings_of,
+    explain_text_protocol,
+    has_text_protocol,
+    merged_beginnings,
+)
 from trajcompress.wording import counted, printable
 
 _MOST_LINES = 20
@@ -35,8 +40,8 @@ class HowRead(Struct, frozen=True):
     """How rows of one source that follow each other were read.
 
     ``formats`` say in which format, each with its number of rows, ``texts`` what else, each once. ``of_protocol`` of
-    the ``rows`` are a text-protocol agent's, of which the first has observations that ``begin`` so. ``per_turn`` are
-    columns that in all of them are lists as long as the turns, ``columns`` those that any has.
+    the ``rows`` are a text-protocol agent's, whose observations have these ``beginnings``, each so often.
+    ``per_turn`` are columns that in all of them are lists as long as the turns, ``columns`` those that any has.
     """
 
     source: str
@@ -44,7 +49,7 @@ class HowRead(Struct, frozen=True):
     texts: tuple[str, ...]
     rows: int = 1
     of_protocol: int = 0
-    begin: str = ""
+    beginnings: dict[str, int] = {}
     per_turn: frozenset[str] = frozenset()
     columns: frozenset[str] = frozenset()
 
@@ -56,7 +61,7 @@ class HowRead(Struct, frozen=True):
             texts=_kept(self.texts, more.texts),
             rows=self.rows + more.rows,
             of_protocol=self.of_protocol + more.of_protocol,
-            begin=self.begin if self.of_protocol else more.begin,
+            beginnings=_with_more_beginnings(self.beginnings, more.beginnings),
             per_turn=self.per_turn & more.per_turn,
             columns=_few(self.columns, more.columns),
         )
@@ -74,7 +79,7 @@ def how_read(source: str, row: Accepted, role_map: Mapping[str, Role], *, hides_
     how = HowRead(source, formats, texts, per_turn=look_like_it(trajectory), columns=frozenset(trajectory.row))
     if not has_text_protocol(trajectory.turns):
         return how
-    return replace(how, of_protocol=1, begin=beginning_of(trajectory.turns))
+    return replace(how, of_protocol=1, beginnings=beginnings_of(trajectory.turns))
 
 
 class Collected:
@@ -147,7 +152,7 @@ class Explainer:
         self._said: set[str] = set()
         self._lines = 0
         self._rows = self._of_protocol = 0
-        self._begin = ""
+        self._beginnings: dict[str, int] = {}
 
     def explain(self, parsed: Parsed) -> None:
         """Say how a row was read, if that is new."""
@@ -163,7 +168,7 @@ class Explainer:
             self._formats[text.partition(":")[0]] += rows
         self._format_texts = _kept(self._format_texts, how.formats)
         self._texts = _kept(self._texts, how.texts)
-        self._begin = self._begin if self._of_protocol else how.begin
+        self._beginnings = _with_more_beginnings(self._beginnings, how.beginnings)
         self._per_turn = self._per_turn & how.per_turn if self._rows else how.per_turn
         self._columns = _few(self._columns, how.columns) if self._rows else how.columns
         self._rows += how.rows
@@ -180,8 +185,9 @@ class Explainer:
         self._tell()
         self._formats.clear()
         if self._of_protocol:
-            text = explain_text_protocol(self._of_protocol, self._rows, self._begin)
-            self._say(text, f"text protocol: {self._begin}")
+            text = explain_text_protocol(self._of_protocol, self._rows, self._beginnings)
+            leading = min(self._beginnings, key=lambda begin: (-self._beginnings[begin], begin))
+            self._say(text, f"text protocol: {leading}")
         if self._looks_for_per_turn and self._per_turn and self._rows >= _ROWS_TO_BELIEVE:
             named = ", ".join(sorted(self._per_turn))
             self._say(
@@ -196,6 +202,7 @@ class Explainer:
                 text = f"no row has the column {name!r}, which {self._named[name]} names; there are {there}{more}"
                 self._say(text, f"no column {name!r}")
         self._rows = self._of_protocol = 0
+        self._beginnings = {}
 
     def _tell(self) -> None:
         """Say in which format the rows are, where it is one, and what else is to be said of them so far."""
@@ -220,6 +227,10 @@ class Explainer:
 def _few(some: frozenset[str], more: frozenset[str]) -> frozenset[str]:
     """Return all of some columns; hostile rows name one each."""
     return some if more <= some or len(some) >= _MOST_COLUMNS else some | more
+
+
+def _with_more_beginnings(some: dict[str, int], more: Mapping[str, int]) -> dict[str, int]:
+    return merged_beginnings(some, more.items()) if more else some
 
 
 def _kept(kept: tuple[str, ...], texts: Iterable[str]) -> tuple[str, ...]:
