@@ -101,13 +101,13 @@ def _lines(figures: Figures) -> Iterator[tuple[str, Callable[[Figures], str]]]:
         ("in_dataset", "rows in the dataset"),
         ("still_over_limit", "still over the target"),
     ):
-        yield name, partial(_countable if key in {"unchanged", "still_over_limit"} else _number, key)
+        yield name, partial(_number, key)
     for cause in sorted({cause for target in figures["targets"] for cause in target["causes"]} - {UNCOUNTABLE}):
         yield f"  {cause}", partial(_number, cause, within="causes")
     for reason, name in (
+        (UNCOUNTABLE, "of these of unknown length"),
         (FORM_UNFIT, "no form for them"),
         (INTERNAL, "would fail"),
-        (UNCOUNTABLE, "of unknown length, to be left unchanged"),
     ):
         if any(target["reasons"].get(reason) for target in figures["targets"]):
             yield f"{name} ({reason})", partial(_number, reason, within="reasons")
@@ -126,10 +126,6 @@ def _lines(figures: Figures) -> Iterator[tuple[str, Callable[[Figures], str]]]:
 
 def _number(key: str, target: Figures, within: str | None = None) -> str:
     return f"{(target[within] if within else target).get(key, 0):,}"
-
-
-def _countable(key: str, target: Figures) -> str:
-    return f"{target[key] - target['reasons'].get(UNCOUNTABLE, 0):,}"
 
 
 def _up_to_most(key: str, target: Figures) -> str:

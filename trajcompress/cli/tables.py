@@ -101,15 +101,13 @@ def _so_far(result: RunResult) -> str:
 
 
 def _add_outcomes(table: Table, totals: Totals) -> None:
-    uncountable = totals.reasons[UNCOUNTABLE]  # over no target that anybody knows of
     for key, name in OUTCOMES.items():
-        not_these = uncountable if key == "unchanged" else 0
-        table.add_row(name, f"{totals.outcomes[key] - not_these:,}")
-        if not_these:
-            table.add_row("of unknown length, unchanged", f"{not_these:,}")
+        table.add_row(name, f"{totals.outcomes[key]:,}")
     if left_out := totals.rows - totals.outcomes["rejected"] - totals.in_dataset:
         table.add_row("of these left out of the dataset", f"{left_out:,}")
-    table.add_row("still over the target", f"{totals.still_over_limit - uncountable:,}")
+    table.add_row("still over the target", f"{totals.still_over_limit:,}")
+    if uncountable := totals.reasons[UNCOUNTABLE]:
+        table.add_row("of these of unknown length", f"{uncountable:,}")
     if totals.unfit_over_limit:
         table.add_row("of these without a form in the target", f"{totals.unfit_over_limit:,}")
     if refused := totals.count_methods["content_template_refused"]:
