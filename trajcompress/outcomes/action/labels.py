@@ -138,6 +138,7 @@ def _cut_arguments(label: str, limit: int) -> str:
         end = end if end >= 0 else len(label)
         if end <= limit + _LITTLE_MORE_CHARS:
             return label[:end] if end == len(label) else f"{label[:end]}, {OPEN}"
+        words = shorten(label, limit + _LITTLE_MORE_CHARS)
     if len(words) <= limit // 2 or words.endswith((f"/{OPEN}", f"\\{OPEN}")):  # rather half a name than none
         return label[: limit - 1] + OPEN
     return f"{words[:-2]} {OPEN}" if words.endswith(f",{OPEN}") else words

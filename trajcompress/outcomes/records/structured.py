@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from trajcompress.facts.parts import Wanted
 from trajcompress.json_values import MAX_DEPTH
-from trajcompress.outcomes.compact import compact, is_empty
+from trajcompress.outcomes.compact import compact, is_empty, pairs
 from trajcompress.outcomes.records.failed_json import failure_in, failures
 from trajcompress.outcomes.records.raised import raised
 from trajcompress.outcomes.records.rest import Query, cell, is_figure, naming, tell_rest
@@ -42,7 +42,8 @@ def read_structured(data: Any, query: Query, limit: int, most: int) -> tuple[str
         What it says on one line, how many items it has if it is a list, and whether it says that something failed.
     """
     most = max(most, limit * 4 // 3)
-    data = _without_echoes(data, query)
+    own = _without_echoes(data, query)
+    data = own if _only_object(own) is not None else data
     why, beside = failure_in(data, limit)
     if not why and (inner := _only_object(data)) is not None:
         why, beside = failure_in(inner, limit)
@@ -77,10 +78,11 @@ def _without_echoes(data: Any, query: Query) -> Any:
 
 def _told(data: Any, query: Query, limit: int, most: int) -> str:
     """Tell the values of JSON: all in short where that has room, else what later turns use, then what tells most."""
-    line = one_line(compact(data, limit)) or "empty"
+    own = _without_echoes(data, query)
+    line = one_line(compact(data, limit) if own is data else pairs(own, limit)) or "empty"
     if "…" not in line and len(line) <= limit:
         return line
-    data = raised(_unwrapped(data))
+    data = raised(_unwrapped(data) if own is data else own)
     told = ToldValues(data)
     tables = _tell_used(told, data, query.wanted, most)
     query = query._replace(keys=frozenset(name for table in tables.values() for _, name in table.inner))
