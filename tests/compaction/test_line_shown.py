@@ -55,7 +55,7 @@ def test_a_record_whose_status_is_unlike_that_of_the_others_is_told_with_all_it_
 def test_a_record_that_was_looked_up_and_is_called_failed_was_found():
     payment = json.dumps({"payment_id": "pay_81", "status": "failed", "amount": 40.5, "reason": "no funds"})
     found, charged = (read(payment, action(name, id="pay_81")) for name in ("get_payment", "charge_card"))
-    assert (found.failed, found.said) == (False, "status=failed, amount=40.5, reason=no funds")
+    assert (found.failed, found.said) == (False, "payment_id=pay_81, status=failed, amount=40.5, reason=no funds")
     assert (charged.failed, charged.said[:8]) == (True, "failed: ")
     missing = read(json.dumps({"status": "failed", "message": "no such payment"}), action("get_payment", id="pay_9"))
     assert missing.failed

@@ -83,3 +83,20 @@ def test_what_is_told_of_a_fact_mentions_it_and_is_of_the_json(value, facts):
     told = words_in_json(facts, text)
     assert told.keys() <= set(facts)
     assert all(mentions(words, fact) for fact, words in told.items())
+
+
+def test_what_an_id_names_is_told_with_what_it_is_one_of_and_its_options():
+    lamps = {
+        "name": "Desk Lamp",
+        "variants": {
+            "838": {"item_id": "8384507844", "options": {"color": "white", "power": "USB"}, "price": 137.94},
+            "762": {"item_id": "7624783998", "options": {"color": "black", "power": "AC"}, "price": 154.17},
+        },
+    }
+    told = words_in_json(["8384507844", "137.94", "7624783998"], json.dumps(lamps))
+    white = "name = Desk Lamp, item_id = 8384507844, color = white, power = USB, price = 137.94"
+    assert told == {
+        "8384507844": white,
+        "137.94": white,
+        "7624783998": "name = Desk Lamp, item_id = 7624783998, color = black, power = AC",
+    }

@@ -17,6 +17,9 @@ NAMING = late_re(
 
 _VALUE_CHARS = 120  # a longer one is prose, of which a sentence tells the fact
 _NAME_CHARS, _MOST_KEYS = 60, 8  # of an item of a list that has no name
+_MOST_OPTIONS, _OPTIONS_CHARS = 5, 90
+_BY_ID = late_re(r"[\w.-]{0,40}(?:id|Id|ID|code|number|key) = ")
+_BY_WORDS = late_re(r"(?:[\w.-]{0,40}[_.])?(?:name|title|label|Name|Title) = [^\n]{1,60}\Z")
 _FIGURE = late_re(r"[-+$€£]?[\d.,]{1,30} ?(?:%|[A-Z]{3})?")
 
 _Path: TypeAlias = tuple[str, ...]
@@ -25,7 +28,8 @@ _Path: TypeAlias = tuple[str, ...]
 def words_in_json(facts: Sequence[str], text: str) -> dict[str, str]:
     """Return the words of those facts that are values of JSON, the last time that it has them; of others none.
 
-    Values of one record have the same words, its name first.
+    Values of one record have the same words, its name first; of one that an id names also what has it, and its
+    options.
 
     >>> words_in_json(["113"], '{"cards": [{"id": "gift_1", "balance": {"amount": 113}}]}')
     {'113': 'id = gift_1, balance.amount = 113'}
@@ -46,7 +50,7 @@ def words_in_json(facts: Sequence[str], text: str) -> dict[str, str]:
     records: dict[_Path, dict[str, None]] = {}
     for path, name, pair in last.values():
         pairs = records.setdefault(path, dict.fromkeys([name] if name else []))
-        if not name.endswith((f", {pair}", f": {pair}")):  # it is by this that an item of a list is named
+        if f", {pair}," not in f", {name}," and not name.endswith(f": {pair}"):  # it may be named by this
             pairs[pair] = None
     told = {path: ", ".join(pairs) for path, pairs in records.items()}
     return {fact: told[path] for fact, (path, _, _) in last.items() if mentions(told[path], fact)}
@@ -56,7 +60,8 @@ def _values(value: Any, record: _Path, name: str, keys: _Path) -> Iterator[tuple
     """Yield short values of JSON, each with the record that it is of, what names that, and the keys within it."""
     if isinstance(value, dict):
         if named := _named(value):
-            record, name, keys = (*record, *keys, ""), named, ()
+            around = f"{name}, " if _BY_ID.match(named) and _BY_WORDS.match(name) else ""
+            record, name, keys = (*record, *keys, ""), f"{around}{named}{_options(named, value)}", ()
         for key, item in value.items():
             yield from _values(item, record, name, (*keys, str(key)))
     elif isinstance(value, list):
@@ -102,6 +107,17 @@ def _named(record: Mapping[str, Any]) -> str:
     for key, value in record.items():
         if isinstance(value, str | int) and not isinstance(value, bool) and value != "" and NAMING.search(key):
             return f"{key} = {value}" if len(str(value)) <= _VALUE_CHARS else ""
+    return ""
+
+
+def _options(named: str, record: Mapping[str, Any]) -> str:
+    """Return what a record that an id names is of those beside it, such as its colour, if that is short."""
+    for item in record.values() if _BY_ID.match(named) else ():
+        if isinstance(item, dict) and 0 < len(item) <= _MOST_OPTIONS:
+            pairs = [f"{key} = {_said(each)}" for key, each in item.items() if _tells(each) or isinstance(each, bool)]
+            said = ", ".join(("", *pairs))
+            if len(pairs) == len(item) and len(said) <= _OPTIONS_CHARS:
+                return said
     return ""
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
+from trajcompress.facts.json_words import NAMING
 from trajcompress.facts.parts import Wanted
 from trajcompress.json_values import MAX_DEPTH
 from trajcompress.outcomes.compact import compact, is_empty, pairs
@@ -23,6 +24,7 @@ _REFUSED = late_re(r"reject|denied|refus|abort|cancel|declin|block|invalid|not[ 
 _WRITTEN = late_re(
     r"(?:\A|_)(?:applied|saved|replaced|replacements|(?:files|lines)_changed|files_written)\Z|\A[a-z]+Applied\Z"
 )
+_OF_CALL = late_re(r"(?:\A|_)(?:server|category|action|tool|function)(?:_name)?\Z", re.IGNORECASE)
 _OF_CALL = late_re(r"(?:\A|_)(?:server|category|action|tool|function)(?:_name)?\Z", re.IGNORECASE)
 _NOTHING = (0, "0")
 _MOST_BESIDE = 2 * FEW  # lists of records
@@ -67,13 +69,23 @@ def _only_object(data: Any) -> dict[str, Any] | None:
 
 
 def _without_echoes(data: Any, query: Query) -> Any:
-    """Return an object without what it repeats of the call, if it has anything else that tells something."""
+    """Return an object without what it repeats of the call, if it has anything else that tells something.
+
+    But for its id or name; of what was changed these are the names of what was called alone.
+    """
     if not isinstance(data, dict):
         return data
     own = {
-        key: item for key, item in data.items() if isinstance(item, dict | list | bool) or not query.says(str(item))
+        key: item
+        for key, item in data.items()
+        if isinstance(item, dict | list | bool) or not query.says(str(item)) or _is_own(key, query)
     }
     return own if len(own) < len(data) and not all(map(is_empty, own.values())) else data
+
+
+def _is_own(key: str, query: Query) -> bool:
+    """Whether what stands under a key says of a record what it is, though the call says it, too."""
+    return not _OF_CALL.search(key) and (query.makes or NAMING.search(key) is not None)
 
 
 def _told(data: Any, query: Query, limit: int, most: int) -> str:

@@ -42,6 +42,7 @@ from trajcompress.summarize.extractive.step_forms import (
     forms_of,
     in_brief,
     in_file,
+    is_echo,
     label_of_step,
 )
 from trajcompress.transcript.observations import is_request
@@ -144,6 +145,8 @@ def _in_short(reading: Reading, outcome: Outcome) -> str:
     most = SHORT_SAID_CHARS + _NEEDED_CHARS * min(len(needed), _MOST_IN_SHORT)
     short = without_folders(reading.told(SHORT_SAID_CHARS, most, {}).said, action)
     later = reading.asked.later
+    if is_told and action and is_echo(brief, action):
+        return short
     return "" if is_told and told_of(later, short) <= told_of(later, brief) else short
 
 

@@ -100,3 +100,10 @@ def in_brief(outcome: Outcome, action: Action | None) -> str:
 def in_file(each: Told) -> str:
     """Name the file that a step changed, as it stands behind what ran."""
     return f" in {each.files[0]}" if each.files else ""
+
+
+def is_echo(said: str, action: Action) -> bool:
+    """Whether what is said of a result is no more than what it was asked for."""
+    given = f"{action.given or action.target} {action.passed}"
+    pairs = [part.partition("=")[2] for part in said.removesuffix("…").rstrip(", ").split(", ")]
+    return all(value and value in given for value in pairs)
