@@ -261,3 +261,13 @@ def test_a_line_in_the_place_of_json_gets_shorter_and_no_mark_stands_amid_it():
         assert cut_short.startswith(long.partition(" → ")[0])
         assert cut_short.endswith("]")
         assert "elided" not in cut_short
+
+
+def test_of_an_item_that_holds_what_is_used_some_stays_where_the_whole_has_no_room():
+    pages = [{"page": f"a line of page {number}\n" * 4} for number in range(6)]
+    long = "\n".join([*["a line of the list"] * 80, "the limit is 4711 of them", *["a line of the list"] * 80])
+    text = json.dumps([*pages[:3], {"page": long}, *pages[3:]])
+    shorter = cut(text, 900, {"4711": 4.0, "limit": 2.0})
+    assert "the limit is 4711 of them" in shorter
+    assert len(json.loads(shorter)) > 1
+    assert len(shorter) <= 1_000

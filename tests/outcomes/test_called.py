@@ -110,3 +110,32 @@ def test_a_secret_goes_before_a_call_is_cut():
     known = calls_of([turn], lambda text: text.replace("ghp_" + "a1B2" * 9, "[REDACTED:github]"))
     assert "ghp" not in label_of(action_of(turn, 0, known), "", 70)
     assert "[REDACTED:github]" in label_of(action_of(turn, 0, known), "", 90)
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "told"),
+    [
+        ("python", {"code": "{}"}, "y1 = call(1, 'an argument of some length') (+101 lines)"),
+        (
+            "bash",
+            {"command": "python - <<'EOF'\n{}\nEOF\nls"},
+            "x = 1; y0 = call(0, 'an argument of some length') (+101 lines)",
+        ),
+        (
+            "bash",
+            {"command": "cat > a.py <<'EOF'\n{}\nEOF"},
+            "x = 1; y0 = call(0, 'an argument of some length') (+101 lines)",
+        ),
+    ],
+)
+def test_all_lines_of_a_long_script_are_counted_and_what_sets_it_up_is_told_last(name: str, given: dict, told: str):
+    code = "\n".join(
+        (
+            "import os",
+            "sys.path.insert(0, '.')",
+            "x = 1",
+            *(f"y{n} = call({n}, 'an argument of some length')" for n in range(100)),
+        )
+    )
+    action = describe(name, {key: value.format(code) for key, value in given.items()})
+    assert (action.target + action.change).endswith(told)

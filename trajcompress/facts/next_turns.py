@@ -124,11 +124,13 @@ class LaterReader:
         return {**said, **dict.fromkeys((word for word in as_it_stands if word not in before), STRONG)}
 
     def _looked_for(self, index: int, acted: int | None) -> Later:
-        """Return what the agent names in the action itself, where it says nothing after it."""
+        """Return what the agent names in the action itself, also in plain words, where it says nothing after it."""
         if acted is None or index == len(self._turns):
             return NOTHING_LATER
-        as_it_stands = _said_as_in([self._spoken(acted)], self._turns[index].text[:_RESULT_CHARS])[:_MOST_RUNS]
-        return {**self._said(acted), **dict.fromkeys(as_it_stands, STRONG)}
+        spoken = self._spoken(acted)
+        as_it_stands = _said_as_in([spoken], self._turns[index].text[:_RESULT_CHARS])[:_MOST_RUNS]
+        words = dict(islice(telling_words(spoken.text), _MOST_WORDS))
+        return {**dict.fromkeys(words, STRONG), **self._said(acted), **dict.fromkeys(as_it_stands, STRONG)}
 
     def _spoken(self, index: int) -> _Spoken:
         if index not in self._each:

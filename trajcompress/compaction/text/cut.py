@@ -109,12 +109,16 @@ def _fit_string(literal: str, limit: int, keep: _Keep) -> str:
 def _fit_array(text: str, node: Node, limit: int, keep: _Keep, depth: int) -> str:
     """Keep items that fit whole: those that hold what is to be kept, then from both ends; count the others.
 
-    Where none fits, the first and the last one are cut.
+    Of the one that holds most of it some is kept where the whole has no room. Where none fits, the first and the last
+    one are cut.
     """
     items = node.inner
     room = limit - MARK_CHARS
     held = _held([text[item.start : item.end] for item in items], keep.wanted)
     kept: set[int] = set()
+    longest = [place for place in held[:1] if items[place].size > room >= 2 * LEAST_CHARS]
+    pieces = {place: _fit(text, items[place], room * 2 // 3, keep, depth + 1) for place in longest}
+    room -= sum(len(piece) + MARK_CHARS for piece in pieces.values())
     for place in held:
         cost = items[place].size + 2 + (MARK_CHARS if 0 < place < len(items) - 1 else 0)  # at an end one mark does
         if cost <= room:
@@ -122,13 +126,13 @@ def _fit_array(text: str, node: Node, limit: int, keep: _Keep, depth: int) -> st
             room -= cost
     ends = (place for pair in zip(range(len(items)), reversed(range(len(items))), strict=True) for place in pair)
     for place in ends:
-        if place in kept or _ITEMS_MARK.fullmatch(text, items[place].start, items[place].end):
+        if place in {*kept, *pieces} or _ITEMS_MARK.fullmatch(text, items[place].start, items[place].end):
             continue
         if items[place].size + 2 > room:
             break
         kept.add(place)
         room -= items[place].size + 2
-    pieces = {place: text[items[place].start : items[place].end] for place in kept}
+    pieces |= {place: text[items[place].start : items[place].end] for place in kept}
     if not pieces:
         real = [place for place, item in enumerate(items) if not _ITEMS_MARK.fullmatch(text, item.start, item.end)]
         share = limit - 2 if len(items) == 1 else room // min(len(real) or 1, 2)

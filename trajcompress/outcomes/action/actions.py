@@ -44,7 +44,7 @@ from trajcompress.outcomes.text import one_line, shorten
 from trajcompress.processes.late_patterns import late_re
 
 TARGET_CHARS, GIVEN_CHARS = 140, 240
-SCAN_CHARS = 2_000
+SCAN_CHARS, _COUNTED_CHARS = 2_000, 200_000
 _TYPED_CHARS = 20_000
 _MOST_FILES = 20  # of one call
 _ROOMY_CHARS = 50  # of code, which have room in any label
@@ -234,15 +234,15 @@ def _run(data: dict[str, Any], text: str | None, apart: Collection[str]) -> Acti
 
 def _script(text: str, apart: Collection[str]) -> Action:
     """Describe code, which may be a command, by its first lines or, where they have no room, by what it calls."""
-    body = text.strip()[:SCAN_CHARS]
+    body, beyond = _read_of(text.strip())
     called = called_in(text)
     if called is None and "\n" not in text:
         return command(text)
     lines = body.splitlines()
-    told = told_lines(lines, GIST_CHARS)
+    told = told_lines(lines, GIST_CHARS, beyond)
     if told.endswith(_MORE_LINES):  # what names a value for the rest tells least
         lines.sort(key=lambda line: _NAMES.fullmatch(line) is not None)
-        told = told_lines(lines, GIST_CHARS)
+        told = told_lines(lines, GIST_CHARS, beyond)
     if called and (len(told) > _ROOMY_CHARS or told.endswith(_MORE_LINES)):
         told = told_call(called, GIST_CHARS, apart)
     written = written_by(text)
@@ -263,7 +263,8 @@ def command(text: str) -> Action:
     text = given_to_shell(text)
     if patch := patch_of(text):
         return _patched("", patch)
-    body = _CD.sub("", _scanned(without_comments(text.strip())))
+    scanned, beyond = _read_of(without_comments(text.strip()))
+    body = _CD.sub("", scanned)
     first, _, rest = body.partition("\n")
     redirecting = without_quoted_signs(first)
     kind = kind_of(first, redirecting)
@@ -271,11 +272,12 @@ def command(text: str) -> Action:
         first, rest = body.replace("\\\n", " "), ""
     behind = ""
     if rest and (heredoc := _HEREDOC.search(first)):
-        rest, _, behind = f"\n{rest}".partition(f"\n{heredoc[1]}\n")
+        rest, ended, behind = f"\n{rest}".partition(f"\n{heredoc[1]}\n")
+        beyond = "" if ended else beyond.partition(f"\n{heredoc[1]}\n")[0].removesuffix(f"\n{heredoc[1]}")
         rest = rest.removesuffix(f"\n{heredoc[1]}").removeprefix("\n")
     edits = kind == "change" and _OPEN_EDIT.match(first) is not None
     lines = diff_sides(rest)[0] if is_diff(rest) else rest.splitlines()
-    change = told_lines(lines, CHANGE_CHARS if edits or is_diff(rest) else GIST_CHARS)
+    change = told_lines(lines, CHANGE_CHARS if edits or is_diff(rest) else GIST_CHARS, beyond if rest else "")
     changes = tuple(map(one_line, files_written(redirecting))) if kind == "change" and not edits else ()
     written = written_in(text) if "<<" in first else NOTHING_WRITTEN
     first = closed(first) if rest else first
@@ -294,11 +296,15 @@ def command(text: str) -> Action:
     )
 
 
-def _scanned(text: str) -> str:
-    """Return what is read of a text; where its first line is longer that is whole words."""
-    scanned = text[:SCAN_CHARS]
-    is_cut = len(text) > SCAN_CHARS and "\n" not in scanned and " " in scanned
-    return f"{scanned[: scanned.rfind(' ')]} …" if is_cut else scanned
+def _read_of(text: str) -> tuple[str, str]:
+    """Return what is read of a text, in whole lines, or words where its first is longer, and what is beyond."""
+    if len(text) <= SCAN_CHARS:
+        return text, ""
+    end = max(text.rfind("\n", 0, SCAN_CHARS), 0)
+    if end:
+        return text[:end], text[end:_COUNTED_CHARS]
+    end = text.rfind(" ", 0, SCAN_CHARS)
+    return (f"{text[:end]} …" if end > 0 else text[:SCAN_CHARS]), ""
 
 
 def undoes_edit(action: Action) -> bool:

@@ -38,7 +38,10 @@ _MOST_EDITS = 20
 _LEAST_SAME = 8  # the share of lines that stay, or more: else it is another file
 _ASIDE = late_re(r"\W*$|#(?!include|define|if|e(?:lse|nd))|//|/\*|\*[ /]|<!--|-- ")  # comments
 _HEADING = late_re(r"#{1,6} \S")
-_USUAL = late_re(r"import|from|using|package|try:|def main|if __name__|pass\b")
+_USUAL = late_re(
+    r"import|from|using|package|try:|def main|if __name__|pass\b|sys\.path\.|os\.chdir\(|warnings\.(?:filter|simple)"
+    r"|matplotlib\.use\(|load_dotenv\(|pd\.set_option\("
+)
 _VALUE = late_re(r"(?<![\w\"'])[+-]?\d[\w.+-]{0,30}")
 _APART = " … "
 _CLOSES = "})];,"
@@ -138,10 +141,10 @@ def diff_sides(diff: str) -> tuple[_Lines, _Lines]:
     return sides["+"], sides["-"]
 
 
-def told_lines(lines: Iterable[str | None], limit: int = CHANGE_CHARS) -> str:
+def told_lines(lines: Iterable[str | None], limit: int = CHANGE_CHARS, beyond: str = "") -> str:
     """Join the first lines of code, or else of comments and imports, that have room, and count the others.
 
-    Those between which others stand are told apart.
+    Those between which others stand are told apart; those ``beyond`` are counted alone.
     """
     given: list[tuple[str, bool]] = []
     apart = False
@@ -159,7 +162,7 @@ def told_lines(lines: Iterable[str | None], limit: int = CHANGE_CHARS) -> str:
             break
         said += between + shorten(line, limit - len(between))
         told += number
-    left = len(given) - told
+    left = len(given) - told + sum(map(bool, map(str.strip, beyond.splitlines())))
     return said + (f" (+{left} line{'s' if left > 1 else ''})" if left else "")
 
 
