@@ -227,3 +227,15 @@ def test_what_was_not_even_run_stays_said():
     details = f"<environment_details>\n{'# Open Tabs' * 30}\n</environment_details>"
     text = f"[read_file for 'a.py'] Result:\n{CODE}\n{refused}\n{details}"
     assert refused in cut_text(text, 700)
+
+
+@pytest.mark.parametrize("used", ["src/export.py", "src/tab_1.py", "ACT"])
+@pytest.mark.parametrize("tabs", [4, 12, 20])
+def test_what_is_kept_of_a_text_leaves_no_half_of_the_note_by_which_it_ends(used: str, tabs: int):
+    opened = "\n".join(f"src/tab_{number}.py" for number in range(tabs))
+    note = f"# Visible Files\nsrc/export.py\n\n# Open Tabs\nsrc/export.py\n{opened}\n\n# Mode\nACT\n"
+    lines = (f"line {number} of the file" for number in range(60))
+    text = "\n".join(["saved to src/rates.py", *lines, "", f"<environment_details>\n{note}</environment_details>"])
+    for limit in range(150, 900, 10):
+        shorter = cut_text(text, limit, {used: 4.0})
+        assert shorter.count("<environment_details>") == shorter.count("</environment_details>")

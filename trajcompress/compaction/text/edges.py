@@ -27,7 +27,7 @@ _BEGINS = late_re(
     r"|(?:- )?[\"']?\w{0,20}name[\"']?: )",
     re.IGNORECASE,
 )
-_NOTE_END, _NOTE_END_CHARS, _NOTE_CHARS = late_re(r"</(\w{1,30})>\s{0,9}\Z"), 42, 1_000
+_NOTE_END, _NOTE_END_CHARS, _NOTE_CHARS = late_re(r"</(\w{1,30})>\s{0,9}\Z"), 42, 8_000
 _CLOSERS = frozenset(")]}")
 _HEADED_CHARS, _HEADING_CHARS = 4_000, 120
 _DIFF, _DIFF_CHARS = "\ndiff --git ", 20_000
@@ -69,9 +69,14 @@ def behind(text: str, start: int, tail: int) -> int:
     return _outside_note(text, _behind(text, start, tail), tail)
 
 
-def _outside_note(text: str, start: int, tail: int) -> int:
+def note_start(text: str, highest: int) -> int:
+    """Return where a note between tags begins by which a text ends, no later than a place; -1 where there is none."""
     closes = _NOTE_END.search(text, max(len(text) - _NOTE_END_CHARS, 0))
-    opens = text.rfind(f"<{closes[1]}>", max(len(text) - _NOTE_CHARS, 0), start) if closes else -1
+    return text.rfind(f"<{closes[1]}>", max(len(text) - _NOTE_CHARS, 0), highest) if closes else -1
+
+
+def _outside_note(text: str, start: int, tail: int) -> int:
+    opens = note_start(text, start)
     if opens < 0:
         return start
     return opens if len(text) - opens <= tail + _SEEK_CHARS else len(text)
