@@ -61,7 +61,7 @@ def cut_text(text: str, limit: int, keep: Wanted = MappingProxyType({}), clean: 
     if len(text) <= limit:
         return text
     room = limit - MARK_CHARS
-    kept = _outside_note(text, _kept(text, keep, room, clean), room)
+    kept = _with_tags(text, _kept(text, keep, room, clean))
     for told in _what_came(text, clean):
         if not any(part.start <= told.start < part.end for part in kept):
             kept = sorted([*kept, told])
@@ -75,7 +75,7 @@ def cut_text(text: str, limit: int, keep: Wanted = MappingProxyType({}), clean: 
         start = behind(text, len(text) - tail, tail) if tail >= _LEAST_END else len(text)
         title = heading(text, start) or first_of_entry(text, Part(start, len(text)))
         has_room = title and 2 * _cost(title) <= tail and title.start >= max(head, kept[-1].end if kept else 0)
-        middle = _outside_note(text, [*kept, title]) if title and has_room else kept
+        middle = _with_tags(text, sorted([*kept, title])) if title and has_room else kept
         made = _written(text, _joined(text, sorted([(0, head), *middle, (start, len(text))])))
         if not shorter or len(shorter) < len(made) <= limit or limit < len(made) < len(shorter):
             shorter = made
@@ -123,13 +123,13 @@ def _kept(text: str, keep: Wanted, room: int, clean: Clean) -> list[Part]:
     return sorted(kept)
 
 
-def _outside_note(text: str, kept: list[Part], room: int = 0) -> list[Part]:
-    """Return parts without those amid the note by which a text ends, beside more: that is whole, or goes."""
+def _with_tags(text: str, kept: list[Part]) -> list[Part]:
+    """Return parts with both tags of the note by which a text ends, beside more, where one of them is amid it."""
     note = note_start(text, len(text)) if kept else -1
-    if 2 * note <= len(text):
+    if 2 * note <= len(text) or kept[-1].end <= note:
         return kept
-    whole = [Part(note, len(text))] if kept[-1].end > note and 2 * (len(text) - note) <= room else []
-    return [*(Part(part.start, min(part.end, note)) for part in kept if part.start < note), *whole]
+    tag = text.index(">", note) + 1 - note
+    return sorted({*kept, Part(note, note + tag), Part(text.rindex("</", note), len(text))})
 
 
 def _telling(text: str, keep: Wanted, room: int) -> list[Part]:

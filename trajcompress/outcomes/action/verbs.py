@@ -9,6 +9,7 @@ from trajcompress.outcomes.action.shell import Kind
 from trajcompress.processes.late_patterns import late_re
 
 _WORD = late_re(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")  # also of camelCase
+_NAME_CHARS = 200  # a longer one is no name
 _LEAST_BEFORE, _LEAST_BEHIND = 4, 5  # letters of a verb that a longer word begins or ends with
 
 
@@ -50,7 +51,7 @@ def kind_of_tool(name: str) -> Kind:
     >>> [kind_of_tool(name) for name in ("cancel_subscription_plan", "getOrderStatus", "facebook_search", "python")]
     ['change', 'read', 'read', 'run']
     """
-    words = [word.lower() for word in _WORD.findall(name)]
+    words = [word.lower() for word in _WORD.findall(name[:_NAME_CHARS])]
     if _PLANS.intersection(words) and _OF_PLANS.issuperset(words):  # the agent's own
         return "idle"
     for table in (_VERBS, _VERBS_OR_NOUNS, _NOUNS):
