@@ -217,3 +217,33 @@ def test_the_first_turn_in_the_form_of_a_rows_observations_is_one_where_somebody
     said = "[Shell 3]\nYou have new mail, please read it"
     assert observed("", *in_a_shell("Repair a.py.", "My next step is this:\nLook around.", said)) == [2, 4, 6, 8, 10]
     assert observed("", *in_a_shell("You have a shell.", "Understood.", said)) == [4, 6, 8, 10]
+
+
+def test_a_command_whose_label_the_agent_forgot_is_what_its_observation_answers():
+    rules = (
+        "You look after a house. Select exactly one next action.\n"
+        "Return exactly one line in this format: Action: <command>.\n\nRules:\n1. Keep to the task.\n"
+        "2. After taking what is asked for, go where it belongs.\n\nTask: put the cup on the shelf\n\n"
+    )
+    seen = [
+        "You are in the yard.\n\nValid actions:\n- go to hall\n- go to kitchen",
+        "You are in the kitchen. On the table, you see a cup 1, and a pan 2.\n\nValid actions:\n- take cup 1",
+        "You hold the cup 1. On the table, you see a pan 2.\n\nValid actions:\n- examine cup 1\n- take pan 2",
+        "There is nothing special about it. You see a shelf 3.\n\nValid actions:\n- put cup 1 on shelf 3",
+        "The cup 1 is on the shelf 3.\n\nValid actions:\n- go to yard",
+    ]
+    done = [
+        "Action: go to kitchen",
+        "Action: take cup 1",
+        "examine cup 1",
+        "Action: put cup 1 on shelf 3",
+        "Action: look",
+    ]
+    messages = []
+    for number, (shown, said) in enumerate(zip(seen, done, strict=True)):
+        past = "\n".join(done[:number])
+        asked = f"{rules}History:\n{past}\n\nCurrent observation:\n{shown}\n\nAction:"
+        messages += [{"role": "user", "content": asked}, {"role": "assistant", "content": said}]
+    turns = read_trajectory({"messages": messages}, "r", FormatOptions()).turns
+    assert [bool(turn.answers) for turn in turns[2::2]] == [True] * 4
+    assert "examine cup 1" in turns[5].calls[0].arguments

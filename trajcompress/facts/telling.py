@@ -17,6 +17,7 @@ from trajcompress.json_values import parse_json
 from trajcompress.processes.late_patterns import holds_any, late_re
 from trajcompress.transcript.summary_marks import SUMMARY_PREFIX
 from trajcompress.transcript.text_protocols.actions import find_actions
+from trajcompress.transcript.text_protocols.result_labels import NAMED_RESULT
 from trajcompress.transcript.trajectory import Turn
 
 _BESIDE_CHARS = 60  # of a figure that stands for itself
@@ -43,7 +44,7 @@ _DATA = frozenset("{[")
 _SCRIPTS = ("command", "cmd", "code", "script")  # arguments that say themselves what they are
 _ITEM = late_re(r"[^\s,;]+(?: [^\s,;]+)?")
 _TAGS = late_re(r"\A(?:<[a-zA-Z][\w-]{0,40}>)+(?=.)|(?<=.)(?:</[a-zA-Z][\w-]{0,40}>)+\Z")  # of a text protocol
-_HEADER = late_re(r"\A\[\w{1,40} for '[^\n]{0,400}'\] Result:\s{0,8}")  # of a text protocol: of what it is the result
+_HEADER = late_re(rf"\A{NAMED_RESULT}\s{{0,8}}")  # of a text protocol: of what it is the result
 _LABEL = late_re(r"(?:[-*+•] +)?(?:[Aa]lso (?:needed later|seen): )?")
 
 

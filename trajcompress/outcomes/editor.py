@@ -9,6 +9,7 @@ from typing import Any
 
 from trajcompress.outcomes.compact import parse
 from trajcompress.processes.late_patterns import late_re
+from trajcompress.transcript.text_protocols.result_labels import NAMED_RESULT
 
 _TAG, _OPERATION, _PROBLEMS, _USER_EDITS = "file_write_result", "operation", "problems", "user_edits"
 _KEYS = frozenset({"path", _OPERATION, _PROBLEMS, _USER_EDITS, "notice"})
@@ -21,7 +22,7 @@ _AROUND = late_re(r"^(?:</?files?>|<content[^>\n]{0,80}>|</content>){1,4}", re.M
 _OF_FILE = late_re(r"^<path>([^<\n]{0,400})</path>", re.MULTILINE)
 _ELEMENT = late_re(r"^<(?:notice|error)>([^<\n]{0,2000})</(?:notice|error)>$", re.MULTILINE)
 _SAVED = late_re(  # as Cline says it, with the whole file below
-    r"\s{0,4}(?:\[[^\]\n]{1,600}\] Result:\s{1,4})?The content was successfully (saved) to [^\n]{1,600}\.\n"
+    rf"\s{{0,4}}(?:{NAMED_RESULT}\s{{1,4}})?The content was successfully (saved) to [^\n]{{1,600}}\.\n"
 )
 _SHOWN_END = "</final_file_content>"
 _FAILED = late_re(r"File: [^\n]{1,600}\n(Error: [^\n]{1,4000})")

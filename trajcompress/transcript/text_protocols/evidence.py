@@ -42,6 +42,7 @@ _MARKS = ("[", "<", "`", "------", "The executed result")  # of what begins so, 
 _ACTION_ENDS = ("</answer>", "</action>")  # in which agents that are trained in games put their moves
 _MANY = 3
 _BRIEF_CHARS = 160
+_LINE_CHARS = 60
 
 
 class Row(TurnEvidence):
@@ -119,7 +120,14 @@ class Row(TurnEvidence):
     def _without_tasks(self, found: set[int]) -> dict[int, Acted | None]:
         """Return observations with their actions, less those in which the next task stands."""
         asked = new_tasks(self.turns, (i for i in found if not self.prints[i].said))
-        return {i: self.acts.get(i - 1) for i in sorted(found - asked)}
+        return {i: self.acts.get(i - 1) or self._brief_act(i - 1) for i in sorted(found - asked)}
+
+    def _brief_act(self, index: int) -> Acted | None:
+        """Read a turn that is one short line as a command, if an observation answers it in whatever form."""
+        turn = self.turns[index]
+        text = turn.text.strip()
+        is_line = turn.role == "assistant" and 0 < len(text) <= _LINE_CHARS and "\n" not in text
+        return terse_action(text) if is_line else None
 
     def _may_continue(self, index: int) -> bool:
         """Whether a turn may be an observation by what it has in common with others."""

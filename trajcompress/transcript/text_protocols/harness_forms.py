@@ -7,7 +7,7 @@ forms of one tuple are tried in its order.
 
 from __future__ import annotations
 
-from trajcompress.transcript.text_protocols.result_labels import OF_COMMAND, OF_TOOL
+from trajcompress.transcript.text_protocols.result_labels import NAMED_RESULT, OF_COMMAND, OF_TOOL
 
 _RULE = r"(?:-{10,} ?\d{0,4} ?-{10,}\s{1,4})?"  # on a console of AutoGen, maybe with the number of a message
 _TURN = rf"{_RULE}(?:Next speaker: [^\n]{{1,80}}\s{{1,6}})?"
@@ -92,7 +92,7 @@ RESULT_BEGINS = (
     r"Code executed:\s{1,4}```",  # recursive language models
     r"The output of the OS",  # AgentBench
     r"The result of executing that",
-    r"\[[\w-]{2,40}(?: for [^\]\n]{0,300})?\] Result:",  # Cline, Roo Code
+    NAMED_RESULT,
     r"\[File: [^\n]{1,300} \(\d{1,7} lines total\)\]",  # SWE-agent
     r"(?:观察|观测|观察结果|执行结果|返回结果|工具返回|観察|観測|実行結果|관찰|실행 결과)(?:结果|結果)?[ \t]?[:：]",
     (
@@ -215,7 +215,7 @@ BODY_OPENS = (
     r"<\|(?:observation|(?:tool|begin\w{0,20})_(?:response|result|output)s?)\|>\n?",
     r"\[TOOL_RESULTS\] ?",  # Mistral
     r"✿RESULT✿:? ?\n?",  # Qwen's agents
-    r"\[[\w-]{2,40}(?: for [^\]\n]{0,300})?\] Result:\n?",  # Cline, Roo Code
+    rf"{NAMED_RESULT}\n?",
     r"\[Tool(?: \(Error\))?\]\n",
     r"exit ?code: -?\d{1,3} \([^)\n]{0,40}\)\s{0,4}(?:Code output:[ \t]?)?",  # AutoGen
     r"(?:MySQL Database|Bourne Shell|Python) Output: ",  # InterCode

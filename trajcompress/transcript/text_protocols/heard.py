@@ -12,14 +12,13 @@ from typing import NamedTuple
 
 from trajcompress.processes.late_patterns import holds_any, late_re
 from trajcompress.transcript.notes import notes_at
+from trajcompress.transcript.text_protocols.result_labels import NAMED_RESULT
 
 _BEGIN_CHARS = 1_000
 _JSON_CHARS = 60_000
 _OF_AIDER = "> Tokens: ", "> Applied edit to ", "> Aider v"  # what it reports, in its history of a chat
 _HINTS = ("The user ", "User has ", "<user_message>", "<answer>", "Command ", *_OF_AIDER)  # all forms begin with one
-HEADER = (
-    r"\s{0,20}(?:\[(?P<tool>[\w-]{2,40})(?: for [^\]\n]{0,300})?\] Result:|\[Tool(?: \(Error\))?\](?=\n))?\s{0,8}"
-)
+HEADER = rf"\s{{0,20}}(?:(?=\[(?P<tool>[\w-]{{1,40}})){NAMED_RESULT}|\[Tool(?: \(Error\))?\](?=\n))?\s{{0,8}}"
 """By what Cline, Roo Code and Kilo Code say which call a result answers."""
 
 _REJECTED = late_re(  # Claude Code's
