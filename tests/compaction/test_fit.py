@@ -47,20 +47,6 @@ def test_a_row_without_a_middle_fits_once_its_results_are_cut(counter: TokenCoun
     assert_adds_up(counter, trajectory, STRICT, turns, row)
 
 
-@pytest.mark.parametrize("target", [400, 540])
-def test_where_not_all_that_is_used_has_room_some_of_it_stays_and_not_the_ends_alone(
-    counter: TokenCounter, target: int
-):
-    shown = "\n".join([*[f"first {number} of these" for number in range(30)], "limit_of_parts = 417", *["more"] * 60])
-    steps = [
-        message for each in "abcd" for message in (call(call_id=each), result(each, shown.replace("417", each * 3)))
-    ]
-    used = {"role": "assistant", "content": "So " + ", ".join(f"limit_of_parts = {each * 3}" for each in "abcd")}
-    turns, row = run(counter, read([ASK, *steps, used]), policy=replace(STRICT, target_max_tokens=target))
-    assert (row.reason, row.still_over_limit) == ("elided", False)
-    assert any("limit_of_parts" in turn.text for turn in turns if turn.role == "tool")
-
-
 def test_the_oldest_is_cut_first_and_no_more_than_needed(counter: TokenCounter):
     trajectory = read([ASK, call(), result(text=LONG), call(call_id="b"), result("b", LONG)])
     rules = replace(STRICT, target_max_tokens=counter.count(trajectory).tokens - 200)
