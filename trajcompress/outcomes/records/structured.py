@@ -25,7 +25,6 @@ _WRITTEN = late_re(
     r"(?:\A|_)(?:applied|saved|replaced|replacements|(?:files|lines)_changed|files_written)\Z|\A[a-z]+Applied\Z"
 )
 _OF_CALL = late_re(r"(?:\A|_)(?:server|category|action|tool|function)(?:_name)?\Z", re.IGNORECASE)
-_OF_CALL = late_re(r"(?:\A|_)(?:server|category|action|tool|function)(?:_name)?\Z", re.IGNORECASE)
 _NOTHING = (0, "0")
 _MOST_BESIDE = 2 * FEW  # lists of records
 _TABLE_CHARS = 300  # of records that are told all, though later turns use some of them
