@@ -30,6 +30,12 @@ def test_a_statement_says_whether_records_change(sql: str, kind: str):
     assert describe("execute_sql", {"sql": sql}).kind == kind
 
 
+@pytest.mark.parametrize("query", ["update node to version 20", "create table of contents", "delete from"])
+def test_words_that_are_searched_for_change_nothing(query: str):
+    assert describe("web_search", {"query": query}).kind == "read"
+    assert describe("run_query", {"query": "UPDATE staff SET pay = 5"}).kind == "change"
+
+
 def test_the_whole_of_a_statement_that_changes_records_is_told():
     sql = (
         "INSERT INTO employee_performance (employee_id, customers_assigned, performance_score, remark) "

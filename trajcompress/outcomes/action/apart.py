@@ -16,7 +16,7 @@ NOTHING_APART: Apart = MappingProxyType({})
 
 _READ_CHARS = 2_000
 _COMPARED = 12  # calls of a tool before one
-_NAMING_KEYS = ("tool_name", "action_name", "function_name")
+_NAMING_KEYS = ("tool_name", "action_name")
 _INNER_KEYS = ("params", "parameters", "arguments", "args")
 
 

@@ -9,10 +9,13 @@ from trajcompress.processes.late_patterns import late_re
 
 _KEYS = ("sql", "query", "statement", "sql_query")
 _COMMENT = late_re(r"^[ \t]{0,40}--[^\n]*(?:\n|\Z)", re.MULTILINE)
-_CHANGES = late_re(
-    r"\s{0,40}(?:(?:INSERT|REPLACE|MERGE)\s+INTO|UPDATE\s+\S|DELETE\s+FROM|(?:CREATE|ALTER|DROP|TRUNCATE)\s+[A-Z])",
-    re.IGNORECASE,
+_CHANGES = (
+    r"\s{0,40}(?:(?:INSERT|REPLACE|MERGE)\s+INTO\s|UPDATE\s+\S{1,200}\s+SET\s|DELETE\s+FROM\s"
+    r"|(?:CREATE|ALTER|DROP|TRUNCATE)\s+(?:OR\s+REPLACE\s+)?(?:(?:TEMP|TEMPORARY|UNIQUE|MATERIALIZED)\s+)?"
+    r"(?:TABLE|VIEW|INDEX|DATABASE|SCHEMA|SEQUENCE|TRIGGER|FUNCTION|PROCEDURE|TYPE|ROLE|USER)\b)"
 )
+_STATEMENT, _SHOUTED = late_re(_CHANGES, re.IGNORECASE), late_re(_CHANGES)
+_ANY_QUERY = "query"  # may as well be what is searched for, in words
 
 
 def without_comments(data: dict[str, Any]) -> dict[str, Any]:
@@ -33,4 +36,8 @@ def without_comments(data: dict[str, Any]) -> dict[str, Any]:
 
 def changes_records(data: dict[str, Any]) -> bool:
     """Whether a statement among arguments begins with one that changes records or tables."""
-    return any(isinstance(text := data.get(key), str) and _CHANGES.match(text) is not None for key in _KEYS)
+    return any(
+        isinstance(text := data.get(key), str)
+        and (_SHOUTED if key == _ANY_QUERY else _STATEMENT).match(text) is not None
+        for key in _KEYS
+    )

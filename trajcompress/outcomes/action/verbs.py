@@ -23,7 +23,7 @@ _VERBS: Mapping[str, Kind] = {
         "edit write create replace insert patch apply update delete remove add cancel submit send rename save append"
         " transfer modify fix commit refund pay grant revoke exchange purchase buy sell reserve schedule reschedule"
         " assign register unregister enable disable activate deactivate approve reject invite upload deploy install"
-        " uninstall resume suspend enroll subscribe unsubscribe charge deposit withdraw upload redeem renew merge"
+        " uninstall resume suspend enroll subscribe unsubscribe charge deposit withdraw redeem renew merge"
         " publish archive upgrade downgrade confirm unblock unlock adjust terminate",
     ),
     **_of(
