@@ -11,6 +11,7 @@ from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.observations import said_beside
 from trajcompress.transcript.summary_marks import without_summary
 from trajcompress.transcript.text_protocols.observation_parts import in_observation
+from trajcompress.transcript.text_protocols.result_labels import NAMED_RESULT
 from trajcompress.transcript.trajectory import ToolCall, Turn
 
 Part: TypeAlias = Literal["action", "observation", "observation and request", "worked example"]
@@ -20,7 +21,7 @@ _ACTION_CHARS = 60
 _READ_CHARS = 2_000
 _AROUND = " \t\n:：*#"
 _END = late_re(r"[\d:：]")  # what comes behind is of one observation alone
-_OF_CALL = late_re(r"\A\s{0,8}\[[\w-]{2,40}( for )?[^\]\n]{0,300}\] (?=Result)")
+_OF_CALL = late_re(rf"\A\s{{0,8}}{NAMED_RESULT}")
 """What Cline and its kin name a call by before its result: the tool and its argument are of one observation alone."""
 _MOST_BEGINNINGS = 40
 _NAMED_BEGINNINGS = 3
@@ -122,7 +123,9 @@ def _first_word(begin: str) -> str:
 
 def _words(text: str) -> list[str]:
     """Return the words that a text begins with, up to the first digit or colon."""
-    shown = _OF_CALL.sub(lambda found: "[… for '…'] " if found[1] else "[…] ", text[: 8 * _BEGIN_CHARS], count=1)
+    shown = _OF_CALL.sub(
+        lambda found: "[… for '…'] Result" if " for " in found[0] else "[…] Result", text[: 8 * _BEGIN_CHARS], count=1
+    )
     return _END.split(shown[: 4 * _BEGIN_CHARS], maxsplit=1)[0].split()
 
 

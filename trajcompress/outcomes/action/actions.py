@@ -9,7 +9,6 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from trajcompress.outcomes.action import queries
 from trajcompress.outcomes.action.apart import inner_call
 from trajcompress.outcomes.action.change import BULK_KEYS as EDIT_KEYS
 from trajcompress.outcomes.action.change import (
@@ -25,6 +24,7 @@ from trajcompress.outcomes.action.commands import cut_command, without_comments
 from trajcompress.outcomes.action.labels import named
 from trajcompress.outcomes.action.patches import Patch, patch_of
 from trajcompress.outcomes.action.places import COUNT_KEYS, PATH_KEYS, SPAN_KEYS, files_of, span_of
+from trajcompress.outcomes.action.queries import bare_statements, changes_records
 from trajcompress.outcomes.action.quotes import closed
 from trajcompress.outcomes.action.scripts import called_in, told_call
 from trajcompress.outcomes.action.shell import (
@@ -147,9 +147,9 @@ def describe(name: str, data: Any, usual: Usual = NOTHING_USUAL, apart: Collecti
         return replace(_run(data, text, apart), name=name)
     is_tool = bool(name) and name.lower() not in SHELLS
     known = usual if name else NOTHING_USUAL  # else one may be the tool
-    data = queries.without_comments(data)
+    data = bare_statements(data)
     target, beside = _arguments(data, known, apart, alone=is_tool)
-    kind = "change" if queries.changes_records(data) else kind_of_tool(name)
+    kind = "change" if changes_records(data) else kind_of_tool(name)
     own = {key: opened(item) for key, item in own_arguments(data, known).items()}
     all_given = one_line(compact(own, GIVEN_CHARS)) if kind == "change" and is_tool else ""
     return Action(name, target, kind, files_in(target), beside=beside, given=all_given)

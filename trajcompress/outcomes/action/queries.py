@@ -18,12 +18,12 @@ _STATEMENT, _SHOUTED = late_re(_CHANGES, re.IGNORECASE), late_re(_CHANGES)
 _ANY_QUERY = "query"  # may as well be what is searched for, in words
 
 
-def without_comments(data: dict[str, Any]) -> dict[str, Any]:
+def bare_statements(data: dict[str, Any]) -> dict[str, Any]:
     r"""Return arguments with their statements without the lines that are comments, if anything else is there.
 
     On one line what follows would pass for a part of them.
 
-    >>> without_comments({"sql": "-- how many\nSELECT count(*) FROM a"})
+    >>> bare_statements({"sql": "-- how many\nSELECT count(*) FROM a"})
     {'sql': 'SELECT count(*) FROM a'}
     """
     bare = {

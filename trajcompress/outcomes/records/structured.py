@@ -44,10 +44,10 @@ def read_structured(data: Any, query: Query, limit: int, most: int) -> tuple[str
     """
     most = max(most, limit * 4 // 3)
     own = _without_echoes(data, query)
-    data = own if _only_object(own) is not None else data
+    data = own if isinstance(_only_value(own), dict) else data
     why, beside = failure_in(data, limit)
-    if not why and (inner := _only_object(data)) is not None:
-        why, beside = failure_in(inner, limit)
+    if not why:
+        why, beside = failure_in(_only_value(data), limit)
     if why:
         return _with_rest(shorten(why, 2 * limit), beside, query, limit, most), "", True
     undone = query.makes and isinstance(data, dict) and _is_undone(data, query.call)
@@ -61,10 +61,10 @@ def read_structured(data: Any, query: Query, limit: int, most: int) -> tuple[str
     return f"failed: {said}" if failed else said, size, failed
 
 
-def _only_object(data: Any) -> dict[str, Any] | None:
-    """Return the one object that a result is wrapped in; None where it has anything else to say."""
+def _only_value(data: Any) -> Any:
+    """Return the one value of an object that says something; None where that is no container, or not alone."""
     held = [value for value in data.values() if not is_empty(value)] if isinstance(data, dict) else []
-    return held[0] if len(held) == 1 and isinstance(held[0], dict) else None
+    return held[0] if len(held) == 1 and isinstance(held[0], dict | list) else None
 
 
 def _without_echoes(data: Any, query: Query) -> Any:
@@ -142,10 +142,9 @@ def _is_false(value: Any) -> bool:
 def _unwrapped(data: Any) -> Any:
     """Return what the one key of an object holds, if that is a container."""
     for _ in range(MAX_DEPTH):
-        kept = [value for value in data.values() if not is_empty(value)] if isinstance(data, dict) else []
-        if len(kept) != 1 or not isinstance(kept[0], dict | list):
+        if (inner := _only_value(data)) is None:
             break
-        data = kept[0]
+        data = inner
     return data
 
 
