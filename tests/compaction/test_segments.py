@@ -16,6 +16,7 @@ from trajectories import Example, agent_run, call, examples, read, result, resul
 from valid_rows import valid_messages
 
 from trajcompress.compaction.policy import Policy
+from trajcompress.compaction.region import SummaryShare
 from trajcompress.compaction.segments.segment import Segment
 from trajcompress.errors import SummaryError
 from trajcompress.summarize.base import Summarizer
@@ -152,6 +153,16 @@ def test_each_running_summary_is_made_of_the_one_before_and_the_stretch_since(co
     assert read_once == [turn.text for turn in trajectory.turns[start : start + len(read_once)]]
     for number, segment in enumerate(done.segments[1:], 1):
         assert f"summary {number}" in "".join(turn.text for turn in segment.composed.turns)
+
+
+def test_a_running_summary_sized_by_what_it_tells_grows_with_the_turns_told(counter: TokenCounter):
+    writer = Writer(lambda _: f"{SUMMARY_PREFIX} done")
+    policy = replace(ROOMY, summary_size=SummaryShare(0.1, 20, 2000), facts="off")
+    done = segmented(counter, agent_run(120), writer, policy)
+    asked = [request.target_tokens for request in writer.asked]
+    assert len(done.segments) > 3
+    assert asked == sorted(asked)
+    assert 1.8 * asked[0] < asked[1] < asked[-1] == 250  # at most a quarter of the budget
 
 
 def test_an_observation_longer_than_the_budget_loses_its_middle_and_no_other_does(counter: TokenCounter):

@@ -7,6 +7,7 @@ from dataclasses import replace
 from trajcompress.compaction.policy import Asking, Policy
 from trajcompress.compaction.reading import with_cleared
 from trajcompress.compaction.region import summary_room
+from trajcompress.compaction.segments.head import head_end
 from trajcompress.compaction.segments.segment import SegmentSummary
 from trajcompress.compaction.state import State
 from trajcompress.compaction.trim import trim_summary_text
@@ -19,6 +20,16 @@ from trajcompress.summarize.base import BUILT_IN, SummaryRequest
 from trajcompress.transcript.trajectory import Region, Turn
 
 _MOST_OVER = 1.25  # of what was asked for; a longer answer is trimmed
+_SHARE = 4  # of the budget, which one that grows with the row leaves to the turns
+
+
+def running_room(policy: Policy, told: int) -> int:
+    """Return the tokens that a summary of all ``told`` tokens before a segment may take.
+
+    One that is sized by what it tells grows from segment to segment, up to a quarter of the budget.
+    """
+    room = summary_room(policy.summary_size, told)
+    return room if isinstance(policy.summary_size, int) else min(room, policy.target_max_tokens // _SHARE)
 
 
 def update_summary(
@@ -67,13 +78,13 @@ def _request(
     needed = facts_needed(head, (*previous, *read), turns[region.end :]) if policy.facts != "off" else ()
     if policy.clear_read:
         read = with_cleared(turns, region, read, needed, clean.known if clean else None)
-    held = sum(state.sizes[region.start : region.end]) + (last.tokens if last else 0)
+    told = sum(state.sizes[head_end(turns) : region.end])
     return SummaryRequest(
         row_id=state.row_id,
         head=head,
         region=read,
         facts=needed,
-        target_tokens=summary_room(policy.summary_size, held),
+        target_tokens=running_room(policy, told),
         count=state.count_text,
         emit=state.emit,
         previous=last.text if last else None,

@@ -7,9 +7,8 @@ that came before, what was last observed, and the next turns in full: so sees it
 from __future__ import annotations
 
 from trajcompress.compaction.policy import Asking, Policy, Skip
-from trajcompress.compaction.region import summary_room
 from trajcompress.compaction.segments.filler import Filler
-from trajcompress.compaction.segments.running_summary import update_summary
+from trajcompress.compaction.segments.running_summary import running_room, update_summary
 from trajcompress.compaction.segments.segment import Segment, SegmentSummary
 from trajcompress.compaction.segments.summary_row import REQUEST, summary_row
 from trajcompress.compaction.segments.what_follows import with_what_follows
@@ -53,4 +52,4 @@ def _reserve(state: State, policy: Policy) -> int:
     """Return the tokens that a stretch leaves for the row that is to teach its summary."""
     if not policy.train_summaries:
         return 0
-    return summary_room(policy.summary_size, state.tokens) + state.count_text(REQUEST) + _AROUND_SUMMARY
+    return running_room(policy, state.tokens) + state.count_text(REQUEST) + _AROUND_SUMMARY
