@@ -14,6 +14,7 @@ from trajcompress.compaction.state import State
 from trajcompress.compaction.strategies.clear_observations import CLEARED
 from trajcompress.compaction.text.bulk import without_bulk
 from trajcompress.compaction.text.copies import without_copy
+from trajcompress.compaction.text.cut import is_json
 from trajcompress.compaction.text.elide import SHORT_CHARS
 from trajcompress.compaction.text.line import (
     FAILS,
@@ -36,6 +37,7 @@ from trajcompress.outcomes.outcome import Reading
 from trajcompress.outcomes.steps import Calls, action_of, calls_of
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.notes import without_state
+from trajcompress.transcript.sent_again import FirstTurns
 from trajcompress.transcript.tool_groups import Place, match_results
 from trajcompress.transcript.trajectory import Turn
 
@@ -52,7 +54,7 @@ def drop_bulk(state: State, policy: Policy) -> Asking[State | Skip]:
     free = len(state.turns) - state.original.fixed_turns
     spared = {state.shared_turn, *summarised_anyway(state, policy)}
     observed = [i for i, turn in enumerate(state.turns[:free]) if turn.answers and i not in spared]
-    said = _Said(state.turns)
+    said, first = _Said(state.turns), FirstTurns(state.turns)
     lines = _repeated(state, observed, policy)
     turns = list(state.turns)
     thinned = [*observed, *(i for i, turn in enumerate(turns[:free]) if turn.example and i not in spared)]
@@ -60,6 +62,8 @@ def drop_bulk(state: State, policy: Policy) -> Asking[State | Skip]:
     told_anew = frozenset(states[:-1])
     for index in thinned:
         turn, thin = turns[index], partial(_thinned, said, index, told_anew)
+        if turn.in_text and first.marked_in(turn.text) != turn.text:  # a harness tells the task again in each
+            turn = turns[index] = map_results(turn, partial(_told_once, first))
         if index in lines:
             turns[index] = map_results(turn, partial(_replaced, lines[index]))
         elif thin(0, turn.text) != turn.text:
@@ -91,6 +95,10 @@ def _with_repeats(state: State, dropped: State, lines: Collection[int], policy: 
 
 def _replaced(line: str, _number: int, _text: str) -> str:
     return line
+
+
+def _told_once(first: FirstTurns, _number: int, text: str) -> str:
+    return text if is_json(text) else first.marked_in(text)
 
 
 def _thinned(said: _Said, index: int, told_anew: Collection[int], _number: int, text: str) -> str:

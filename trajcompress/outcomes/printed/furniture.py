@@ -12,7 +12,7 @@ from trajcompress.processes.late_patterns import late_re
 
 _NOISE = late_re(  # rules, tags alone, keys, progress of a download, the head of a page, of `ls -l`
     r"(?:(?:[\W_]|<[^<>]{1,80}>)*|\"?(?:success|ok)\"?: true,?"
-    r"|total \d{1,12}|\[… [\d,]{1,15} characters elided …\]"
+    r"|total \d{1,12}|\[… (?:as in the first turns, )?[\d,]{1,15} characters elided …\]"
     r"|\[\.{3} output limited to \d{1,12} bytes; \d{1,12} interior bytes omitted \.{3}\])$"
     r"|\s*% Total\s+% Received|\s*Dload\s+Upload|\s*<(?:!DOCTYPE|\?xml|meta|link)\b"
     r"|(?:real|user|sys)\s{1,4}\d{1,4}m[\d.]{1,8}s$|;[;< ]|(?:Name: [^\n]{0,60}, )?dtype: \w{1,20}$|(?:URL|Link): https?://\S{1,300}$"

@@ -46,8 +46,10 @@ from trajcompress.summarize.extractive.step_forms import (
     label_of_step,
 )
 from trajcompress.transcript.observations import is_request
+from trajcompress.transcript.sent_again import FirstTurns
 from trajcompress.transcript.speakers import people_of
 from trajcompress.transcript.text_protocols.feedback import is_feedback
+from trajcompress.transcript.trajectory import Turn
 
 Of = TypeVar("Of")
 
@@ -64,6 +66,8 @@ def write(request: SummaryRequest) -> Record:
     """Read the region of a request, and what an earlier summary told, into the lines of a record."""
     region = request.region
     steps = steps_of(region, request.head)[-_MOST_STEPS:]
+    if any(turn.in_text for turn in region):
+        steps = _what_is_new(steps, request.head)
     asked_at = [index for index, turn in enumerate(region) if is_request(turn)]
     told = _told(steps, LaterReader(region), request.facts, request.taken(), asked_at)
     ran = [each for each in told if each.step.action or _came_of_something(each)]
@@ -77,6 +81,13 @@ def write(request: SummaryRequest) -> Record:
     record = Record(tuple(lines), special_tokens=request.special_tokens)
     previous = [request.previous] if request.previous else []
     return replace(record, needed=words_around(request.facts, region, previous))
+
+
+def _what_is_new(steps: Sequence[Step], head: Sequence[Turn]) -> list[Step]:
+    """Leave of results that tell the task again what neither that nor the turn before told."""
+    first, results = FirstTurns(head), [head[-1].text if head else "", *(step.result or "" for step in steps)]
+    new = [step.result and first.new_in(step.result, before) for step, before in zip(steps, results, strict=False)]
+    return [replace(step, result=result) for step, result in zip(steps, new, strict=True)]
 
 
 def _told(
