@@ -96,3 +96,12 @@ def test_what_a_call_in_the_text_gives_is_told_by_its_name_and_no_flag_is_a_fact
     assert words_around(["FQ8APE"], [acted]) == {"FQ8APE": "in a call: reservation_id = FQ8APE"}
     again = Turn("assistant", f"```bash\n{line} --insurance yes\n```", {}, in_text=True)
     assert needed([acted, result("FQ8APE is in economy now")], [again]) == ("FQ8APE",)
+
+
+def test_what_code_calls_on_its_own_variables_is_no_fact_but_files_and_members_are():
+    code = (
+        "wb = openpyxl.load_workbook('gdp.xlsx')\nsheet = wb['Task']\nfor row in rows:\n    sheet.cell(row=row.first)"
+    )
+    told = [call("run", code=code), result("Cells: sheet.cell, row.first; see wb.json and data_task.cell")]
+    later = call("run", code=f"{code}\nopen('wb.json')\ndata_task.cell(1)")
+    assert set(needed(told, [later])) == {"wb.json", "data_task.cell"}

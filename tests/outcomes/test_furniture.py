@@ -95,3 +95,16 @@ def test_a_rule_is_not_told():
     printed = f"{rule}\nANALYST TEST\n{rule}\n\nABORTED: no credits remaining"
     assert said(printed, ran("python test_analyst.py")) == "ANALYST TEST; ABORTED: no credits remaining"
     assert said("*\n" + "*" * 12, ran("python stars.py")) == "* ************"  # what it was run for
+
+
+def test_empty_cells_are_told_once_and_rows_of_nothing_else_not_at_all():
+    table = "\n".join(
+        [
+            "Rows of Task:",
+            *(f"Row {n}: None\tNone\tNone\tNone" for n in range(10, 40)),
+            "Row 41: Scale\t2019\tNone\tNone\tNone",
+        ]
+    )
+    told = said(table)
+    assert "Row 41: Scale 2019 None …" in told
+    assert "Row 13" not in told

@@ -125,6 +125,11 @@ def value_candidate(value: str) -> str | None:
     return value if fits and len(value) <= _VALUE_CHARS and is_telling(value) and _is_sound(value) else None
 
 
+def is_file_name(fact: str) -> bool:
+    """Whether a fact is the name of a file, by its ending."""
+    return _EXTENSION.fullmatch(fact) is not None
+
+
 def is_telling(said: str) -> bool:
     """Whether a quoted string is more than a common word or a piece of code."""
     if not _CODE.isdisjoint(said) or said.isdecimal() or said.endswith(":") or ": " in said or "&&" in said:
@@ -203,7 +208,7 @@ def _is_path(token: str) -> bool:
     if not any(map(str.isalpha, token)) or "//" in token:
         return False
     if "/" not in token:
-        return _EXTENSION.fullmatch(token) is not None
+        return is_file_name(token)
     if token.startswith(("/", "~/", "../")):
         return len(token) > _MIN_CHARS
     parts = [part for part in token.split("/") if part]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
 from msgspec import Struct, field
 
-from trajcompress.facts.candidates import candidates, value_candidate
+from trajcompress.facts.candidates import candidates, is_file_name, value_candidate
 from trajcompress.facts.reading import Reader, Said, is_body, readable, without_bodies
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.observations import is_request, request_text
@@ -18,6 +18,11 @@ from trajcompress.transcript.trajectory import Turn
 
 _SAID, _WRITTEN, _CALLED = 1.0, 2.0, 3.0
 _JSON_KEY = late_re(r'"(\w{1,60})"\s?:', re.ASCII)
+_BOUND = late_re(  # by Python and JavaScript
+    r"(?:^[ \t]{0,40}|[;\"'] ?)(?:(?:const|let|var) )?([A-Za-z_]\w{0,60}) = |\bfor ([A-Za-z_]\w{0,60}) in "
+    r"|\bas ([A-Za-z_]\w{0,60}):",
+    re.MULTILINE,
+)
 _MAX_PER_TEXT = 2_000
 
 
@@ -119,12 +124,27 @@ def _call(used: Used, values: Sequence[str]) -> None:
     """Add what the arguments of a call name; a file that is written names much that it does not use."""
     wholes = dict.fromkeys(whole for value in values if (whole := value_candidate(value)))
     brief = [value for value in values if not is_body(value)]
-    said = wholes | candidates("\n".join(brief))
+    own = _own_names(values)
+    said = wholes | _others(candidates("\n".join(brief)), own)
     used.say(said, _CALLED)
     if len(brief) < len(values):
-        bodies = candidates("\n".join(value for value in values if is_body(value)))
+        bodies = _others(candidates("\n".join(value for value in values if is_body(value))), own)
         used.in_bodies.update(fact for fact in bodies if fact not in used.weights)
         used.add([fact for fact in bodies if fact not in said], _CALLED)
+
+
+def _own_names(values: Sequence[str]) -> frozenset[str]:
+    """Return the variables that code binds itself: what it calls on them it need not have been told."""
+    return frozenset(bound[bound.lastindex or 0] for value in values for bound in _BOUND.finditer(value))
+
+
+def _others(found: Mapping[str, None], own: Collection[str]) -> dict[str, None]:
+    """Leave out the members of variables of one's own, such as ``sheet.cell``."""
+    if not own:
+        return dict(found)
+    return {
+        fact: None for fact in found if "." not in fact or fact.partition(".")[0] not in own or is_file_name(fact)
+    }
 
 
 def brings_in(turn: Turn, *, users_speak: bool) -> bool:

@@ -47,6 +47,7 @@ from trajcompress.outcomes.text import (
     uncoloured,
     whole_sentences,
     with_arrays_on_a_line,
+    with_empty_cells_told_once,
     with_usual_heads,
 )
 from trajcompress.outcomes.unwrap import unwrap
@@ -201,7 +202,7 @@ class Reading:
         text = self.text
         is_printed = bool(self._held or text.strip() or not text.strip(_BLANK))  # not of spaces that no shell prints
         printed = _without_binary(uncoloured(self._body).replace("\r\n", "\n"))
-        printed = with_arrays_on_a_line(with_usual_heads(printed))
+        printed = with_empty_cells_told_once(with_arrays_on_a_line(with_usual_heads(printed)))
         return _Printed(with_listed_hits(printed), self._asked, is_printed=is_printed)
 
 

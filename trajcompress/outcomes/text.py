@@ -27,6 +27,8 @@ _OTHER_HEAD = late_re(  # as interpreters that others embed write it: frames sta
     r"File \"[^\"\n]{1,300}\", line \d)"
 )
 _ARRAY = late_re(r"(<\w{1,40}Array>)\n(?=\[)")
+_EMPTY = "None", "NaN", "NaT", "<NA>", "nan", "null", "NULL"
+_EMPTY_CELLS = late_re(rf"(?<![\w.])({'|'.join(_EMPTY)})(?:[ \t]{{0,40}}[|,]?[ \t]{{1,40}}\1){{2,}}(?![\w.])")
 
 _PREFIX = SUMMARY_PREFIX.rstrip(":")
 # A summary becomes a user turn: each of these would open a role, a call or a thought, or stand for an image.
@@ -105,6 +107,15 @@ def with_usual_heads(text: str) -> str:
 def with_arrays_on_a_line(text: str) -> str:
     """Put the values of an array of pandas behind its kind, and not below: alone it says nothing."""
     return _ARRAY.sub(r"\1 ", text) if "Array>\n" in text else text
+
+
+def with_empty_cells_told_once(text: str) -> str:
+    r"""Tell three and more empty cells of a row, as pandas and openpyxl print them, as one.
+
+    >>> with_empty_cells_told_once("Row 4: Series\tNaN\tNaN\tNaN\t12")
+    'Row 4: Series\tNaN …\t12'
+    """
+    return _EMPTY_CELLS.sub(r"\1 …", text) if holds_any(text, _EMPTY) else text
 
 
 def harmless(text: str) -> str:
