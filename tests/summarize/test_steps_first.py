@@ -161,3 +161,12 @@ def test_what_went_well_once_the_same_tool_had_failed_is_told():
     for number in range(21, 33):
         region += [call(number, "python", code=f"plot(rows, {number})"), result(number, f"drawn {number}")]
     assert "read_table('users') → 3 rows" in section(extract(ask(region, budget=150)), "Steps")
+
+
+def test_what_an_agent_only_thinks_is_no_step():
+    thought = [call(1, "think", thought="The seat must be paid."), result(1, "Your thought has been logged.")]
+    silent = [call(2, "think", thought="So I search."), result(2, "")]
+    found = [call(3, "search_flights", origin="DEN"), result(3, "HAT084 leaves at 06:00")]
+    steps = section(extract(ask([*thought, *silent, *found])), "Steps")
+    assert "think" not in steps
+    assert "HAT084" in steps

@@ -30,6 +30,7 @@ from trajcompress.outcomes.printed.screen import is_screen
 from trajcompress.outcomes.repeated import Repeated
 from trajcompress.outcomes.reports.edits import done_to
 from trajcompress.outcomes.steps import LABEL_CHARS, Step, steps_of, without_folders
+from trajcompress.outcomes.text import NO_OUTPUT
 from trajcompress.summarize.base import SummaryRequest
 from trajcompress.summarize.extractive.fit import CHANGED, RECENT, Line, Record, Section
 from trajcompress.summarize.extractive.previous import carry_over
@@ -54,6 +55,7 @@ from trajcompress.transcript.trajectory import Turn
 Of = TypeVar("Of")
 
 _PAGE_CHARS = 100
+_THOUGHT = NO_OUTPUT, "Your thought has been logged."  # what comes of a tool to think with; that of OpenHands says so
 _NEEDED_CHARS, _MOST_IN_SHORT = 40, 3  # for each of so many of what is needed
 _STEP_CHARS = 300
 _CHANGE_LABEL_CHARS = CHANGE_CHARS + 20  # with its marks
@@ -70,7 +72,7 @@ def write(request: SummaryRequest) -> Record:
         steps = _what_is_new(steps, request.head)
     asked_at = [index for index, turn in enumerate(region) if is_request(turn)]
     told = _told(steps, LaterReader(region), request.facts, request.taken(), asked_at)
-    ran = [each for each in told if each.step.action or _came_of_something(each)]
+    ran = [each for each in told if (each.step.action or _came_of_something(each)) and not _only_thinks(each)]
     people = people_of(request.head, region)
     asked = requests_of(region, request.head, people)
     lines = [*asked, *replies_of(region, told, people), *_step_lines(ran, len(region)), *_changed(told)]
@@ -239,6 +241,12 @@ def _as_shown(shown: str, path: str) -> str:
 def _came_of_something(each: Told) -> bool:
     """Whether a result is of what no call tells: the agent did that, so it is no reply; what only nags is neither."""
     return each.step.action is None and each.outcome is not None and not is_feedback(each.step.result or "")
+
+
+def _only_thinks(each: Told) -> bool:
+    """Whether it is a call by which an agent thinks or waits, of which nothing comes."""
+    action, outcome = each.step.action, each.outcome
+    return action is not None and action.kind == "idle" and outcome is not None and outcome.said in _THOUGHT
 
 
 def _step_lines(told: Sequence[Told], turns: int) -> list[Line]:
