@@ -49,7 +49,7 @@ class FirstTurns:
         for is_old, group in groupby(map(self._is_old, lines)) if len(text) >= _LEAST_CHARS else [(False, lines)]:
             run = lines[at : at + sum(1 for _ in group)]
             at += len(run)
-            yield run, is_old and sum(map(len, run)) + len(run) > _LEAST_CHARS
+            yield run, is_old and sum(len(line.strip()) + 1 for line in run) > _LEAST_CHARS
 
     def _is_old(self, line: str) -> bool:
         line = line.strip()
