@@ -188,3 +188,23 @@ def test_of_several_calls_in_one_turn_those_ran_that_the_result_names():
 def test_hostile_elements_and_headers_take_linear_time(unit):
     text = f"{unit * 100_000}</read_file>"
     assert not answered_elements(text, "[read_file for 'x'] Result:\n" * 100_000)
+
+
+def test_what_aider_reports_is_read_as_it_stands_on_the_screen_too():
+    edit = "x.py\n```\n<<<<<<< SEARCH\na = 1\n=======\na = 2\n>>>>>>> REPLACE\n```"
+    stats = "Tokens: 3.1k sent, 87 received. Cost: $0.01 message, $0.02 session."
+    missed = (
+        f"{stats}\nThe LLM did not conform to the edit format.\n# 1 SEARCH/REPLACE block failed to match!\n\n"
+        "## SearchReplaceNoExactMatch: This SEARCH block failed to exactly match lines in x.py\n"
+        "<<<<<<< SEARCH\na = 1\n=======\na = 2\n>>>>>>> REPLACE\n\n"
+        "The SEARCH section must exactly match an existing block of lines"
+    )
+    done = f"{stats}\nApplied edit to x.py\nCommit 4d5e6f7 fix: count\nYou can use /undo to revert it."
+    done += "\n\nnow y, too\n\n\n^C again to exit"
+    record = recorded("Mend it.", edit, missed, f"Once more.\n\n{edit}", done, "Good.")
+    steps = section(record, "Steps")
+    assert "→ 1 SEARCH/REPLACE block failed to match!" in steps
+    assert "→ Commit 4d5e6f7 fix: count" in steps
+    assert "Tokens" not in steps
+    assert section(record, "Requests").strip() == '- "now y, too"'
+    assert section(record, "Files changed").splitlines() == ["- x.py"]

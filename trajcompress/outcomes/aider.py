@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+import re
+
 from trajcompress.processes.late_patterns import late_re
 
-_MARK, _APPLIED = "> ", "Applied edit to "
+_BEGINS = "> ", "Tokens: "  # with its marks, and as it stands on the screen
+_APPLIED = "Applied edit to "
 _MOST_CHARS = 100_000
 _ASIDE = late_re(  # what it counts, advises, and is told when it asks
-    r"(?:Tokens: [\d.,k]{1,9} sent|You can use /undo to undo|Aider v\d|Committing [^\n]{1,300} before applying edits"
+    r"(?:Tokens: [\d.,k]{1,9} sent|You can use /undo to |Aider v\d|Committing [^\n]{1,300} before applying edits"
     r"|[^\n]{1,300}\? \(Y\)es/\(N\)o)"
 )
+_MISSED = late_re(r"^(?:> ?)?# \d{1,3} SEARCH/REPLACE blocks? failed to match!$", re.MULTILINE)
 _COMMITTED = late_re(r"Commit [0-9a-f]{7,12} \S")
 
 
 def told_by_aider(text: str) -> str:
     r"""Return how it says that it committed its edits, which files it edited, and what else it printed.
 
-    Nothing of another result.
+    Of blocks that did not match only where they were to; nothing of another result.
 
     >>> told_by_aider("> Applied edit to a.py\n> Commit 1b2614a fix: count from one")
     'Commit 1b2614a fix: count from one'
     """
-    if not text.startswith(_MARK) or len(text) > _MOST_CHARS:
+    if not text.startswith(_BEGINS) or len(text) > _MOST_CHARS:
         return ""
     lines = [line.removeprefix(">").strip() for line in text.splitlines()]
+    if _MISSED.search(text):
+        return "\n".join(line.lstrip("# ") for line in lines if line.startswith("#"))
     applied = [line for line in lines if line.startswith(_APPLIED)]
     if not applied:
         return ""

@@ -27,21 +27,9 @@ _KNOWN_CHARS = 60
 
 # One of these is in every text that _ERROR can match; looking for them is much quicker.
 _HINTS = (
-    *(
-        "rror",
-        "xception",
-        "FAIL",
-        "atal",
-        "panic",
-        "CRITICAL",
-        "Caused by",
-        "Cannot",
-        "ailed to",
-        "nvalid ",
-        "nknown ",
-    ),
-    *("CONFLICT", "undefined reference", "rejected]", "E: ", "curl: (", "Because "),
-    *("No repl", "Exit", "Interrupt", "ailure", "ERR", "Could not", "Your proposed"),
+    *("rror", "xception", "FAIL", "atal", "panic", "CRITICAL", "Caused by", "Cannot", "ailed to", "nvalid "),
+    *("nknown ", "CONFLICT", "undefined reference", "rejected]", "E: ", "curl: (", "Because "),
+    *("No repl", "Exit", "Interrupt", "ailure", "ERR", "Could not", "Your proposed", "to match!"),
 )
 _ERROR = late_re(
     r"^[ \t]{0,8}(?:E[ \t]{1,8}|│ {1,4}|Code output: |(?:#\d{1,4} )?\d{1,5}\.\d{1,3} |==\d{1,9}==)?"  # docker
@@ -53,18 +41,19 @@ _ERROR = late_re(
     r"|Connection|Database|Request|Protocol|Permission|Authentication|Unexpected) error(?: -?\d{1,6})?: "
     r"(?!-?[\d.]{1,20}$)[^\n]{3,400}"
     r"|(?:Fatal error|FATAL|ERROR|Error):[ \t]{0,8}(?=\n[ \t]{0,8}\S)"
-    r"|Exception in thread [^\n]{1,400}|Caused by: [^\n]{1,400}"
+    r"|(?:Exception in thread |Caused by: )[^\n]{1,400}"
     r"|[\w./\\+-]{1,200}(?:(?::\d{1,6}){1,2}:?|\(\d{1,6}(?:,\d{1,6})?\):)"  # compilers
     r" (?:fatal )?error(?: [A-Z]{1,4}\d{1,6}|\[\w{1,20}\])?: [^\n]{1,400}"
     r"|(?:FAILED|FAIL:|ERROR:) (?:[\w./-]{1,200}::\S{1,200}|test\w*)[^\n]{0,300}"
     r"|! \[(?:remote )?rejected\] [^\n]{1,300}|E: [A-Z][^\n]{1,300}"  # git, apt
     r"|\d{1,6}:\d{1,6}[ \t]{1,8}error[ \t]{1,8}[^\n]{1,300}"  # eslint
     r"|CONFLICT \([^()\n]{1,40}\): [^\n]{1,300}|ERROR \d{4} \(\w{5}\)[^\n]{1,400}"  # git, MySQL
-    r"|[^\n]{0,200}\bundefined reference to [^\n]{1,200}"
-    r"|curl: \(\d{1,3}\) [^\n]{1,300}|(?:Message|Detail|Cause) {0,8}: (?:ERROR|Error|FATAL|Key \()[^\n]{1,300}"
+    r"|[^\n]{0,200}\bundefined reference to [^\n]{1,200}|curl: \(\d{1,3}\) [^\n]{1,300}"
+    r"|(?:Message|Detail|Cause) {0,8}: (?:ERROR|Error|FATAL|Key \()[^\n]{1,300}"
     r"|[│╰└]─?▶? {1,4}Because [^\n]{8,300}"  # uv
-    r"|- [EFW]\d{3} [^\n]{1,300}|Your proposed edit has introduced [^\n]{1,200}"
-    r"|(?:Invalid(?! -W option ignored)|Unknown|Could not|Cannot|Failed to|No replacement) [^\n]{3,300})",
+    r"|- [EFW]\d{3} [^\n]{1,300}|\d{1,3} SEARCH/REPLACE blocks? failed to match!"
+    r"|Your proposed edit has introduced [^\n]{1,200}|(?:Invalid(?! -W option ignored)|Unknown|Could not|Cannot"
+    r"|Failed to|No replacement) [^\n]{3,300})",
     re.MULTILINE,
 )
 _OF_NPM = late_re(r"^npm (?:ERR!|error) ([^\n]{1,400})", re.MULTILINE)

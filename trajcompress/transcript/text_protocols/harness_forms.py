@@ -132,6 +132,7 @@ RESULT_BEGINS = (
         r"|was correct but can be made)"
     ),  # KernelBench
     # aider
+    r"Tokens: [\d.,k]{1,9} sent, [\d.,k]{1,9} received\.",
     (
         r"> (?:Tokens: [\d.,k]{1,9} sent|Applied edit to |Allow (?:edits to|creation of new file) "
         r"|Commit [0-9a-f]{7} |Add [^\n]{1,200} to (?:git|the chat)\?)"

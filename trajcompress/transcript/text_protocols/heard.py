@@ -10,14 +10,23 @@ import json
 import re
 from typing import NamedTuple
 
-from trajcompress.processes.late_patterns import holds_any, late_re
+from trajcompress.processes.late_patterns import holds_any, last_match, late_re
 from trajcompress.transcript.notes import notes_at
 from trajcompress.transcript.text_protocols.result_labels import NAMED_RESULT
 
 _BEGIN_CHARS = 1_000
 _JSON_CHARS = 60_000
 _OF_AIDER = "> Tokens: ", "> Applied edit to ", "> Aider v"  # what it reports, in its history of a chat
-_HINTS = ("The user ", "User has ", "<user_message>", "<answer>", "Command ", *_OF_AIDER)  # all forms begin with one
+_ON_SCREEN = "Tokens: "  # the same, as it stands on the screen
+_HINTS = (
+    "The user ",
+    "User has ",
+    "<user_message>",
+    "<answer>",
+    "Command ",
+    _ON_SCREEN,
+    *_OF_AIDER,
+)  # all forms begin with one
 HEADER = rf"\s{{0,20}}(?:(?=\[(?P<tool>[\w-]{{1,40}})){NAMED_RESULT}|\[Tool(?: \(Error\))?\](?=\n))?\s{{0,8}}"
 """By what Cline, Roo Code and Kilo Code say which call a result answers."""
 
@@ -31,6 +40,15 @@ _ANSWERED = late_re(  # Claude Code's and OpenCode's
 _WAS_ANSWERED = "User has answered your questions."  # what is told of it beside the answers
 _ANSWERED_END = ". You can now continue with the user's answers in mind."
 _TYPED = late_re(r"\n#### ([^\n]*)")  # by a person, in the same history
+_REPORTED = late_re(r"Tokens: [\d.,k]{1,9} sent, [\d.,k]{1,9} received\.")
+_PARAGRAPH = late_re(r"(?<=\n\n)[ \t]{0,8}(?=\S)(?!\^C again to exit)")
+_CONSOLE = late_re(  # what it says itself
+    r"Tokens: \d|Applied edit to |Commit [0-9a-f]{7} |You can use /undo|Removed:? |Added |HEAD is: |Now at: "
+    r"|No changes to |(?:The|This) SEARCH |The LLM did not |#{1,2} |[<=>]{7}|```"
+    r"|/(?:undo|diff|clear|drop|add|git|run|test|lint|tokens)\b"
+)
+_SCREEN_CHARS = 800  # of what a person types at once
+_SHOWN = "│", "█", "⋮"  # a line of code
 _NOTE = "\n\nNote: The user's next message may contain"
 _SAID = "said:\n"
 _TAGGED = late_re(  # of Cline and those that come of it
@@ -71,6 +89,8 @@ def heard(text: str, name: str | None = None) -> Heard | None:
         return None
     if text.lstrip().startswith("> ") and holds_any(text[:_BEGIN_CHARS], _OF_AIDER):
         return _of_aider(text)
+    if reported := _REPORTED.match(text):
+        return _of_screen(text, reported.end())
     for form, read in ((_REJECTED, _of_rejected), (_ANSWERED, _of_answers), (_OBJECT, _of_object)):
         if begun := form.match(text):
             return read(text, begun)
@@ -120,6 +140,18 @@ def _of_aider(text: str) -> Heard | None:
         return None
     start, end = typed[0].start(), typed[-1].end()
     return Heard(said, start, end, 0, len(text[:start].rstrip()))
+
+
+def _of_screen(text: str, first: int) -> Heard | None:
+    """Read what a person types last below what aider reports, where no mark tells the one from the other."""
+    paragraph = last_match(_PARAGRAPH, text, first)
+    if paragraph is None or _CONSOLE.match(text, paragraph.end()):
+        return None
+    start = paragraph.end()
+    said = text[start:].partition("\n\n")[0].rstrip()
+    if len(said) > _SCREEN_CHARS or holds_any(said, _SHOWN):
+        return None
+    return Heard(said, start, start + len(said), 0, len(text[:start].rstrip()))
 
 
 def _of_answers(text: str, answered: re.Match[str]) -> Heard | None:
