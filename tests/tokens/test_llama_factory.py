@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from compressing import POLICY, run
 from msgspec import structs
 from shared import FAMILIES, load_cached, tokenizer_folder
 
@@ -16,6 +17,7 @@ from trajcompress.tokens.llama_factory.template import KNOWN
 from trajcompress.tokens.pieces import CUT
 from trajcompress.tokens.tokenizer import load_tokenizer
 from trajcompress.tokens.trained_template import Rendering
+from trajcompress.tokens.turn_sizes import turn_sizes
 
 CALL = {"name": "ls", "arguments": {"path": "ä", "all": True}}
 TOOL = {
@@ -201,3 +203,28 @@ def test_counts_for_targets_with_a_format_of_their_own_are_called_an_estimate(ma
     loaded = load_tokenizer(make_tokenizer(), rendering=Rendering(target))
     assert "estimate" in TokenCounter(loaded).count(sharegpt(("human", "a"), ("gpt", "b"))).note
     assert any("estimate" in note for note in loaded.notes)
+
+
+def test_the_built_in_tokenizer_is_of_a_known_family():
+    assert load_tokenizer(rendering=Rendering("llama-factory")).trainers.name == "deepseek3"
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_each_turn_has_all_parts_that_the_template_writes_of_it(make_tokenizer, name):
+    steps = [(call_turn("I look on. " * 10), ("observation", "a.txt b.txt " * 20)) for _ in range(30)]
+    row = sharegpt(("human", "Find it."), *(turn for step in steps for turn in step), ("gpt", "There."))
+    loaded = load_tokenizer(make_tokenizer(), rendering=Rendering("llama-factory"))
+    counter = TokenCounter(structs.replace(loaded, trainers=replace(KNOWN[name], special=loaded.trainers.special)))
+    count = counter.count(row)
+    around = 900 if name == "any" else 200  # before the first turn
+    assert count.tokens - around <= sum(turn_sizes(row, counter, count)) <= count.tokens
+
+
+def test_a_row_is_not_cut_further_than_a_bound_asks(make_tokenizer):
+    loaded = load_tokenizer(make_tokenizer(), rendering=Rendering("llama-factory"))
+    steps = [(call_turn(f"Step {n}: {'word ' * 40}"), ("observation", "word " * 120)) for n in range(60)]
+    row = sharegpt(("human", "Do it."), *(turn for step in steps for turn in step), ("gpt", "Done."))
+    counter = TokenCounter(loaded)
+    target = counter.count(row).tokens * 2 // 5
+    _, metrics = run(counter, row, policy=structs.replace(POLICY, target="llama-factory", target_max_tokens=target))
+    assert 0.9 * target <= metrics.compressed_tokens <= target

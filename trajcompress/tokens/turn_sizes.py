@@ -44,13 +44,17 @@ def turn_sizes(trajectory: Trajectory, counter: TokenCounter, count: Count) -> S
 
 
 def _sizes_of_pieces(turns: Sequence[Turn], count: Count) -> dict[int, int]:
-    """Return the tokens of turns that have a piece of the row to themselves, by their places."""
+    """Return the tokens of turns that have pieces of the row to themselves, by their places.
+
+    A template that has each part of a turn tokenized alone writes it in several: those up to the next are its own.
+    """
     pieces, known = count.pieces, count.known
     places = _pieces_of(turns, pieces)
     held = Counter(places)
+    ends = [*places[1:], len(pieces)]
     return {
-        index: known[pieces[place]] + IMAGE_TOKENS * turn.media
-        for index, (turn, place) in enumerate(zip(turns, places, strict=False))
+        index: sum(known[piece] for piece in pieces[place : max(end, place + 1)]) + IMAGE_TOKENS * turn.media
+        for index, (turn, place, end) in enumerate(zip(turns, places, ends, strict=False))
         if held[place] == 1 and len(pieces[place]) <= _chars(turn) + _MOST_FRAMING_CHARS
     }
 

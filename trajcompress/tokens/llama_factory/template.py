@@ -139,7 +139,9 @@ def _family(tokenizer: Any) -> str:
     added = tokenizer.get_added_vocab()
     own = tokenizer.chat_template
     if not own:
-        return "mistral" if {"[INST]", "[TOOL_CALLS]"} <= added.keys() and "[SYSTEM_PROMPT]" not in added else "any"
+        is_mistral = {"[INST]", "[TOOL_CALLS]"} <= added.keys() and "[SYSTEM_PROMPT]" not in added
+        is_deepseek = {"<｜User｜>", "<｜Assistant｜>"} <= added.keys()
+        return "mistral" if is_mistral else "deepseek3" if is_deepseek else "any"
     talk, asked = _rendered(tokenizer)
     is_qwen3 = "<|im_start|>" in talk and {"<think>", "<tool_call>"} <= added.keys() and "<tools>" in str(own)
     signs = {
