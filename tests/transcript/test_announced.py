@@ -147,7 +147,6 @@ def test_prompts_tell_of_what_answers():
     [
         "Das Lagersystem antwortet mit dem Bestand.",
         "La grúa responde con su posición.",
-        "Контроллер отвечает, система сообщает об ошибках.",
         "每次输入一条命令，模拟器会返回结果。",
         "The plate reader replies with what it measured.",
         "To run a debugger command, answer with <gdb>command</gdb>.",

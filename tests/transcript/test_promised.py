@@ -1,12 +1,18 @@
-"""Prompts that promise an answer, in any tongue: of a program to an agent, and of a person to an assistant."""
+"""Prompts that promise an answer: of a program to an agent, and of a person to an assistant."""
 
 from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
 
 import pytest
 from observing import observed
 
-from trajcompress.transcript.text_protocols.promised import is_relayed
-from trajcompress.transcript.text_protocols.prompts import sets_up
+from trajcompress.transcript import text_protocols
+from trajcompress.transcript.text_protocols.prompts import is_relayed, sets_up
+
+PHRASES = Path(text_protocols.__file__).with_name("prompts.toml")
 
 
 @pytest.mark.parametrize(
@@ -20,15 +26,8 @@ from trajcompress.transcript.text_protocols.prompts import sets_up
         "Results arrive as <macro-result>.",
         "Verbs: ASK name topic, SEARCH place, ACCUSE name. The game narrates.",
         "Server operator over RCON. Send a console command without slash.",
-        "Du schreibst SQL. Das Programm führt es aus und schickt dir die Zeilen.",
-        "Auf jede Anfrage siehst du die Ausgabe.",
-        "Écris une ligne. Le moteur te renvoie ce qu'il trouve.",
         "Escribe una orden. El sistema te devuelve lo que pasó.",
-        "Recibirás la respuesta del sistema.",
-        "Scrivi un comando. Il simulatore ti mostra la stanza.",
         "Você escreve um comando. O servidor devolve a saída.",
-        "Po każdym poleceniu dostaniesz to, co wypisał system.",
-        "После команды ты получишь вывод.",
         "主持人只会回答“是”或“不是”。",
         "함수를 호출하세요. 호출 결과가 다음 메시지로 옵니다.",
     ],
@@ -56,7 +55,8 @@ def test_who_asks_for_help_tells_what_programs_do_and_promises_nothing(request_)
 
 
 def test_what_a_person_promises_to_you_counts_where_no_system_turn_does():
-    assert sets_up("Schreib je Nachricht eine Anweisung, das Programm führt sie aus und schickt dir die Zeilen.")
+    assert sets_up("Write one statement a message; the program runs it and you wait for the rows.")
+    assert not sets_up("My program runs it and waits for rows.")
 
 
 BISECT = "You bisect a regression. The harness checks out what you name and runs the benchmark."
@@ -162,3 +162,11 @@ def test_each_message_may_be_a_state():
         '{"t": 2, "obs": [0]}',
     ]
     assert observed(system, *row, '{"action": 1}') == [2, 4]
+
+
+def test_all_phrases_can_be_read():
+    tables = tomllib.loads(PHRASES.read_text("utf-8"))
+    tables.pop("names")
+    for entry in (entry for entries in tables.values() for entry in entries):
+        assert {"any"} <= entry.keys() <= {"hints", "begins", "any"}
+        assert re.compile(f"{entry.get('begins', '')}(?:{'|'.join(entry['any'])})").groups == 0

@@ -16,8 +16,7 @@ from trajcompress.transcript.text_protocols.feedback import ENDED, SUBMITTED, is
 from trajcompress.transcript.text_protocols.observation_parts import LONG
 from trajcompress.transcript.text_protocols.openings import form_of, label_of, opening_of
 from trajcompress.transcript.text_protocols.printed import begins_spoken, is_named_person
-from trajcompress.transcript.text_protocols.promised import is_relayed
-from trajcompress.transcript.text_protocols.prompts import has_it_played
+from trajcompress.transcript.text_protocols.prompts import has_it_played, is_relayed
 from trajcompress.transcript.text_protocols.replies import (
     acknowledges,
     gives_result_of,
