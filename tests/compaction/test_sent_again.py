@@ -78,6 +78,9 @@ def test_a_few_lines_that_stand_above_too_stay_and_so_does_what_is_no_line_of_th
     few = "\n".join(["found:", *RULES.split("\n")[:2], "end"])
     assert first.marked_in(few) == few
     assert first.marked_in("later\n" * 90) == "later\n" * 90
+    turned = "\n".join(RULES.split("\n")[::-1])
+    assert first.marked_in(turned) == turned  # the same lines in another order say something else
+    assert first.marked_in(f"Now:\n{RULES}\n\nend").startswith("Now:\n[… as in the first turns, ")
     assert first.marked_in("\u2003 " * 400) == "\u2003 " * 400
     other = RULES.replace("Never", "Always")
     assert first.marked_in(other) == other

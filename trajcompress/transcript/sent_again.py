@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import groupby, takewhile
+from itertools import takewhile, zip_longest
 
+from trajcompress.transcript.notes import without_state
 from trajcompress.transcript.trajectory import Turn
 
 _LEAST_CHARS = 200
 _LEAST_TOLD = 12  # of a line; less may stand in any text
+_NO_LINE = "\0"
 
 
 class FirstTurns:
@@ -19,11 +21,18 @@ class FirstTurns:
         self._turns = takewhile(_is_before_replies, turns)
 
     @cached_property
-    def _lines(self) -> frozenset[str]:
-        return frozenset(line.strip() for turn in self._turns if not turn.example for line in turn.text.splitlines())
+    def _after(self) -> Mapping[str, frozenset[str]]:
+        """The lines, each with those that stand right below it somewhere; empty ones do not count."""
+        after: dict[str, set[str]] = {}
+        for turn in self._turns:
+            if not turn.example:
+                lines = _lines(without_state(turn.text))
+                for line, below in zip_longest(lines, lines[1:], fillvalue=""):
+                    after.setdefault(line, set()).add(below)
+        return {line: frozenset(below) for line, below in after.items()}
 
     def marked_in(self, text: str) -> str:
-        """Put a mark in the place of runs of lines that all stand in these turns, where that is worth it."""
+        """Put a mark in the place of runs of lines that stand so in these turns, where that is worth it."""
         written: list[str] = []
         for run, is_again in self._runs(text):
             size = sum(map(len, run)) + len(run) - 1
@@ -43,17 +52,28 @@ class FirstTurns:
         return "\n".join(new).strip() or "\n".join(lines)
 
     def _runs(self, text: str) -> Iterator[tuple[Sequence[str], bool]]:
-        """Give runs of lines, and of each whether it is long and all of it stands in the first turns."""
+        """Give runs of lines, and of each whether it is long and stands so, line below line, in the first turns."""
         lines = text.split("\n")
-        at = 0
-        for is_old, group in groupby(map(self._is_old, lines)) if len(text) >= _LEAST_CHARS else [(False, lines)]:
-            run = lines[at : at + sum(1 for _ in group)]
-            at += len(run)
-            yield run, is_old and sum(len(line.strip()) + 1 for line in run) > _LEAST_CHARS
+        if len(text) < _LEAST_CHARS:
+            yield lines, False
+            return
+        begun = 0
+        last = ""  # line of the run that is not empty
+        runs: list[tuple[int, int]] = []
+        for at, line in enumerate(map(str.strip, (*lines, _NO_LINE))):
+            if not line or (last and line in self._after.get(last, ())):
+                last = line or last
+                continue
+            runs.append((begun, at))
+            begun, last = at, line if line in self._after else ""
+        for start, end in runs:
+            run = lines[start:end]
+            is_again = run[:1] != [] and run[0].strip() in self._after
+            yield run, is_again and sum(len(line.strip()) + 1 for line in run) > _LEAST_CHARS
 
-    def _is_old(self, line: str) -> bool:
-        line = line.strip()
-        return not line or line in self._lines
+
+def _lines(text: str) -> list[str]:
+    return [line for line in map(str.strip, text.splitlines()) if line]
 
 
 def _is_before_replies(turn: Turn) -> bool:
