@@ -239,3 +239,17 @@ def test_what_is_kept_of_a_text_leaves_no_half_of_the_note_by_which_it_ends(used
     for limit in range(150, 900, 10):
         shorter = cut_text(text, limit, {used: 4.0})
         assert shorter.count("<environment_details>") == shorter.count("</environment_details>")
+
+
+NUMBERED = st.lists(
+    st.sampled_from(["        )", "    # e.g. a name", "x = f(a. b)", "", "return 1. Then", "word " * 9]), min_size=30
+)
+
+
+@given(NUMBERED, st.integers(100, 400), st.sampled_from(["e.g. a", ")", "Then", "word", "nothing"]))
+def test_no_short_line_is_cut_within(lines, limit, word):
+    text = "\n".join(f"{number}:{line}" for number, line in enumerate(lines, 1))
+    whole = {*text.split("\n"), ""}
+    assert [
+        line for line in cut_text(text, limit, {word: 1.0}).split("\n") if line not in whole and "[… " not in line
+    ] == []

@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
-from itertools import islice, pairwise
+from functools import lru_cache, partial
+from itertools import islice, pairwise, starmap
 from types import MappingProxyType
 
 from trajcompress.compaction.text.edges import around, before, behind, heading, note_start, opening, whole_line
@@ -37,6 +37,7 @@ _AROUND_SHARE = 0.67  # of the room that is left goes to lines around what is ke
 _LEAST_AROUND, _MOST_AROUND = 40, 400  # characters on either side
 _TRIES = 5
 _SECRET_CHARS = 120
+_REST_CHARS = 60  # of a line; no more, as what is near a part was looked through for secrets
 _TALLIED_CHARS = 20_000  # of a longer text most is no report of tests
 
 _RAISED, _RAISED_CHARS = late_re(r"\n(\S[^\n]*)"), 160  # behind frames, which are indented
@@ -192,7 +193,7 @@ def _joined(text: str, stretches: Iterable[tuple[int, int]]) -> list[tuple[int, 
     """Join stretches with little between them; none ends within a mark, as half a mark is none."""
     marks = [mark.span() for mark in _MARK.finditer(text)]
     joined: list[tuple[int, int]] = []
-    for first, last in stretches:
+    for first, last in starmap(partial(_whole_lines, text), stretches):
         start = next((after for before, after in marks if before < first < after), first)
         end = next((before for before, after in marks if before < last < after), last)
         while 0 < start < len(text) and text[start - 1] == "\\":  # half an escape says something else
@@ -204,6 +205,13 @@ def _joined(text: str, stretches: Iterable[tuple[int, int]]) -> list[tuple[int, 
         elif start < end or not joined or end == len(text):
             joined.append((start, max(start, end)))
     return joined
+
+
+def _whole_lines(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return a stretch with the rest of its first and its last line, where that is short: half a line misleads."""
+    above = text.rfind("\n", max(start - _REST_CHARS, 0), start) if start else -1
+    below = text.find("\n", end, end + _REST_CHARS) if 0 < end < len(text) else -1
+    return above + 1 if above >= 0 else start, below if below >= 0 else end
 
 
 def _mark(text: str, start: int, end: int) -> str:
