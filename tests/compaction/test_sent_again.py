@@ -15,7 +15,7 @@ from trajcompress.summarize.base import SummaryRequest
 from trajcompress.summarize.extractive import extract
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.transcript.observations import read_observations
-from trajcompress.transcript.sent_again import FirstTurns
+from trajcompress.transcript.sent_again import FIRST_TURNS, first_turns
 from trajcompress.transcript.trajectory import Trajectory, Turn
 
 RULES = "\n".join(
@@ -74,16 +74,18 @@ def test_a_summary_tells_what_is_new():
 
 
 def test_a_few_lines_that_stand_above_too_stay_and_so_does_what_is_no_line_of_them():
-    first = FirstTurns([Turn("user", RULES, {}), Turn("assistant", "So I do.", {}), Turn("user", "later\n" * 90, {})])
+    first = first_turns(
+        [Turn("user", RULES, {}), Turn("assistant", "So I do.", {}), Turn("user", "later\n" * 90, {})]
+    )
     few = "\n".join(["found:", *RULES.split("\n")[:2], "end"])
-    assert first.marked_in(few) == few
-    assert first.marked_in("later\n" * 90) == "later\n" * 90
+    assert first.marked_in(few, FIRST_TURNS) == few
+    assert first.marked_in("later\n" * 90, FIRST_TURNS) == "later\n" * 90
     turned = "\n".join(RULES.split("\n")[::-1])
-    assert first.marked_in(turned) == turned  # the same lines in another order say something else
-    assert first.marked_in(f"Now:\n{RULES}\n\nend").startswith("Now:\n[… as in the first turns, ")
-    assert first.marked_in("\u2003 " * 400) == "\u2003 " * 400
+    assert first.marked_in(turned, FIRST_TURNS) == turned  # the same lines in another order say something else
+    assert first.marked_in(f"Now:\n{RULES}\n\nend", FIRST_TURNS).startswith("Now:\n[… as in the first turns, ")
+    assert first.marked_in("\u2003 " * 400, FIRST_TURNS) == "\u2003 " * 400
     other = RULES.replace("Never", "Always")
-    assert first.marked_in(other) == other
+    assert first.marked_in(other, FIRST_TURNS) == other
 
 
 def test_json_stays_as_it_is(counter: TokenCounter):

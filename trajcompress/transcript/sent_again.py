@@ -1,4 +1,4 @@
-"""The task sent again: some harnesses write all of their first turn, and all that happened, above what is new."""
+"""What harnesses tell again: the task and all that happened above what is new, and the call above what came of it."""
 
 from __future__ import annotations
 
@@ -14,29 +14,31 @@ _LEAST_TOLD = 12  # of a line; less may stand in any text
 _NO_LINE = "\0"
 
 
-class FirstTurns:
-    """The lines of the turns before the first reply, which stay; nothing is read before somebody asks."""
+FIRST_TURNS, CALL = "as in the first turns", "as in the call"
+"""Where what is told again stands already."""
 
-    def __init__(self, turns: Iterable[Turn]) -> None:
-        self._turns = takewhile(_is_before_replies, turns)
+
+class Standing:
+    """The lines of texts that stand above and stay; none is read before somebody asks."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._texts = texts
 
     @cached_property
     def _after(self) -> Mapping[str, frozenset[str]]:
         """The lines, each with those that stand right below it somewhere; empty ones do not count."""
         after: dict[str, set[str]] = {}
-        for turn in self._turns:
-            if not turn.example:
-                lines = _lines(without_state(turn.text))
-                for line, below in zip_longest(lines, lines[1:], fillvalue=""):
-                    after.setdefault(line, set()).add(below)
+        for lines in map(_lines, self._texts):
+            for line, below in zip_longest(lines, lines[1:], fillvalue=""):
+                after.setdefault(line, set()).add(below)
         return {line: frozenset(below) for line, below in after.items()}
 
-    def marked_in(self, text: str) -> str:
-        """Put a mark in the place of runs of lines that stand so in these turns, where that is worth it."""
+    def marked_in(self, text: str, where: str) -> str:
+        """Put a mark that says ``where`` in the place of runs of lines that stand so there, if that is worth it."""
         written: list[str] = []
         for run, is_again in self._runs(text):
             size = sum(map(len, run)) + len(run) - 1
-            written += [f"[… as in the first turns, {size:,} characters elided …]"] if is_again else run
+            written += [f"[… {where}, {size:,} characters elided …]"] if is_again else run
         return "\n".join(written)
 
     def new_in(self, text: str, before: str) -> str:
@@ -52,7 +54,7 @@ class FirstTurns:
         return "\n".join(new).strip() or "\n".join(lines)
 
     def _runs(self, text: str) -> Iterator[tuple[Sequence[str], bool]]:
-        """Give runs of lines, and of each whether it is long and stands so, line below line, in the first turns."""
+        """Give runs of lines, and of each whether it is long and stands so, line below line, in these texts."""
         lines = text.split("\n")
         if len(text) < _LEAST_CHARS:
             yield lines, False
@@ -70,6 +72,12 @@ class FirstTurns:
             run = lines[start:end]
             is_again = run[:1] != [] and run[0].strip() in self._after
             yield run, is_again and sum(len(line.strip()) + 1 for line in run) > _LEAST_CHARS
+
+
+def first_turns(turns: Iterable[Turn]) -> Standing:
+    """Return what stands before the first reply, but for worked examples and notes of an editor's state."""
+    first = takewhile(_is_before_replies, turns)
+    return Standing(without_state(turn.text) for turn in first if not turn.example)
 
 
 def _lines(text: str) -> list[str]:

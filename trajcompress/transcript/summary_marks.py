@@ -12,7 +12,7 @@ SUMMARY_END = "[END OF CONTEXT SUMMARY]"
 _CLEARED_LINE = late_re(  # by this version or an earlier one, or of one that was bulk alone
     r"\[(?:[^\n]* [\d,]{1,15} characters(?:; with [^\n]*)?|(?>[^\n]*? → )[^\n]*; [\d,]{1,15} lines)\]"
     r"|\[(?:[^\n]{1,36}? → |the same result as )[^\n]* …\]"
-    r"|\[… (?:[\d,]{1,15} (?:encoded|NUL)|as in the first turns, [\d,]{1,15}) characters elided …\]"
+    r"|\[… (?:[\d,]{1,15} (?:encoded|NUL)|as in the (?:first turns|call), [\d,]{1,15}) characters elided …\]"
 )
 _CLEARED_SIGNS = (" characters", " lines]", "…")
 _STEPS = "\nSteps:\n"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, cached_property, partial
 from itertools import accumulate
@@ -25,6 +25,7 @@ from trajcompress.compaction.text.line import (
     repeat_line,
     result_line,
 )
+from trajcompress.compaction.text.padding import without_padding
 from trajcompress.compaction.text.progress import without_progress
 from trajcompress.compaction.text.result_lines import LONG_CHARS
 from trajcompress.compaction.text.runs import without_runs
@@ -33,11 +34,12 @@ from trajcompress.facts.reading import readable
 from trajcompress.formats.rewrite import map_results, result_texts
 from trajcompress.outcomes.action.actions import Action
 from trajcompress.outcomes.asked import Asked
+from trajcompress.outcomes.compact import parse
 from trajcompress.outcomes.outcome import Reading
 from trajcompress.outcomes.steps import Calls, action_of, calls_of
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.transcript.notes import without_state
-from trajcompress.transcript.sent_again import FirstTurns
+from trajcompress.transcript.sent_again import CALL, FIRST_TURNS, Standing, first_turns
 from trajcompress.transcript.tool_groups import Place, match_results
 from trajcompress.transcript.trajectory import Turn
 
@@ -54,7 +56,7 @@ def drop_bulk(state: State, policy: Policy) -> Asking[State | Skip]:
     free = len(state.turns) - state.original.fixed_turns
     spared = {state.shared_turn, *summarised_anyway(state, policy)}
     observed = [i for i, turn in enumerate(state.turns[:free]) if turn.answers and i not in spared]
-    said, first = _Said(state.turns), FirstTurns(state.turns)
+    said, standing = _Said(state.turns), _standing(state.turns)
     lines = _repeated(state, observed, policy)
     turns = list(state.turns)
     thinned = [*observed, *(i for i, turn in enumerate(turns[:free]) if turn.example and i not in spared)]
@@ -62,8 +64,9 @@ def drop_bulk(state: State, policy: Policy) -> Asking[State | Skip]:
     told_anew = frozenset(states[:-1])
     for index in thinned:
         turn, thin = turns[index], partial(_thinned, said, index, told_anew)
-        if turn.in_text and first.marked_in(turn.text) != turn.text:  # a harness tells the task again in each
-            turn = turns[index] = map_results(turn, partial(_told_once, first))
+        for texts, where in standing.get(index, ()):
+            if texts.marked_in(turn.text, where) != turn.text:
+                turn = turns[index] = map_results(turn, partial(_told_once, texts, where))
         if index in lines:
             turns[index] = map_results(turn, partial(_replaced, lines[index]))
         elif thin(0, turn.text) != turn.text:
@@ -97,13 +100,34 @@ def _replaced(line: str, _number: int, _text: str) -> str:
     return line
 
 
-def _told_once(first: FirstTurns, _number: int, text: str) -> str:
-    return text if is_json(text) else first.marked_in(text)
+def _standing(turns: Sequence[Turn]) -> dict[int, Sequence[tuple[Standing, str]]]:
+    """Return what each result may tell again: a harness the task in each of its turns, and what was called before."""
+    first, called = first_turns(turns), Standing(())
+    found: dict[int, Sequence[tuple[Standing, str]]] = {}
+    for index, turn in enumerate(turns):
+        if turn.role == "assistant":
+            called = Standing(_called_with(turn))
+        elif turn.answers:
+            found[index] = [(first, FIRST_TURNS)] * turn.in_text + [(called, CALL)]
+    return found
+
+
+def _called_with(turn: Turn) -> Iterator[str]:
+    if any(call.in_text for call in turn.calls):
+        yield turn.text
+    for call in turn.calls:
+        given = parse(call.arguments)
+        yield from (value for value in given.values() if isinstance(value, str)) if isinstance(given, dict) else ()
+
+
+def _told_once(texts: Standing, where: str, _number: int, text: str) -> str:
+    return text if is_json(text) else texts.marked_in(text, where)
 
 
 def _thinned(said: _Said, index: int, told_anew: Collection[int], _number: int, text: str) -> str:
     text = without_state(text) if index in told_anew else text
     thin = without_bulk(without_copy(text), partial(said.after, index))
+    thin = without_padding(thin, partial(said.same_line_after, index))
     is_said = partial(said.line_after, index)
     return without_runs(without_progress(thin, is_said), is_said)
 
@@ -118,10 +142,14 @@ class _Said:
         """Whether a turn behind this one has a text."""
         return self._text.find(text, self._starts[index]) >= 0
 
+    def same_line_after(self, index: int, line: str) -> bool:
+        """Whether a turn behind this one has a line, but for the space around it."""
+        return self._last.get(line.strip(), -1) >= self._starts[index]
+
     def line_after(self, index: int, line: str) -> bool:
-        """Whether a turn behind this one has a line, but for the space around it, or a long number of it."""
+        """Whether a turn behind this one has a line, or a long number of it."""
         last, start = self._last, self._starts[index]
-        return last.get(line.strip(), -1) >= start or any(
+        return self.same_line_after(index, line) or any(
             last.get(number, -1) >= start for number in _LONG_NUMBER.findall(line)
         )
 

@@ -12,7 +12,7 @@ from trajcompress.processes.late_patterns import late_re
 
 _NOISE = late_re(  # rules, tags alone, keys, progress of a download, the head of a page, of `ls -l`
     r"(?:(?:[\W_]|<[^<>]{1,80}>)*|\"?(?:success|ok)\"?: true,?"
-    r"|total \d{1,12}|\[… (?:as in the first turns, )?[\d,]{1,15} characters elided …\]"
+    r"|total \d{1,12}|\[… (?:as in the (?:first turns|call), )?[\d,]{1,15} characters elided …\]"
     r"|\[\.{3} output limited to \d{1,12} bytes; \d{1,12} interior bytes omitted \.{3}\])$"
     r"|(?:[\w #.]{0,24}:)?\s{0,40}(?:None|NaN|nan|null) …\s{0,8}$"  # a row of empty cells
     r"|\s*% Total\s+% Received|\s*Dload\s+Upload|\s*<(?:!DOCTYPE|\?xml|meta|link)\b"

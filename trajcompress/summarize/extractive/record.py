@@ -47,7 +47,7 @@ from trajcompress.summarize.extractive.step_forms import (
     label_of_step,
 )
 from trajcompress.transcript.observations import is_request
-from trajcompress.transcript.sent_again import FirstTurns
+from trajcompress.transcript.sent_again import first_turns
 from trajcompress.transcript.speakers import people_of
 from trajcompress.transcript.text_protocols.feedback import is_feedback
 from trajcompress.transcript.trajectory import Turn
@@ -87,7 +87,7 @@ def write(request: SummaryRequest) -> Record:
 
 def _what_is_new(steps: Sequence[Step], head: Sequence[Turn]) -> list[Step]:
     """Leave of results that tell the task again what neither that nor the turn before told."""
-    first, results = FirstTurns(head), [head[-1].text if head else "", *(step.result or "" for step in steps)]
+    first, results = first_turns(head), [head[-1].text if head else "", *(step.result or "" for step in steps)]
     new = [step.result and first.new_in(step.result, before) for step, before in zip(steps, results, strict=False)]
     return [replace(step, result=result) for step, result in zip(steps, new, strict=True)]
 

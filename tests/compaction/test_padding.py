@@ -1,0 +1,72 @@
+"""What pads a result goes before any of its rows do, and what the call above it says is not told again."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from clearing import FIRST
+from compressing import run
+from msgspec import structs
+from shared import load_cached
+from trajectories import read, result
+
+from trajcompress.compaction.text.padding import without_padding
+from trajcompress.tokens.counter import TokenCounter
+
+ROW = "{n:<6}{year:>24}{value:>16}" + "             NaN" * 6
+TABLE = "\n".join(ROW.format(n=n, year=1970 + n, value=n * 1.5) for n in range(40))
+SCRIPT = "\n".join(f"sheet['H{n}'] = total({n}) / population({n})  # of the region" for n in range(60))
+
+
+@pytest.fixture(scope="module")
+def counter() -> TokenCounter:
+    return TokenCounter(load_cached(None))
+
+
+def never(_: str) -> bool:
+    return False
+
+
+def ran(code: str, printed: str) -> list[dict]:
+    given = {"name": "run", "arguments": json.dumps({"code": code})}
+    asked = {"role": "assistant", "content": "", "tool_calls": [{"id": "a", "type": "function", "function": given}]}
+    return [asked, result("a", printed)]
+
+
+def test_cells_stand_two_spaces_apart_and_empty_ones_are_told_once():
+    narrow = without_padding(TABLE, never).split("\n")
+    assert narrow[5] == "5  1975  7.5  NaN …"
+    assert [line.split()[:3] for line in narrow] == [line.split()[:3] for line in TABLE.split("\n")]
+
+
+def test_what_is_no_table_stays_and_so_does_a_row_that_is_said_later():
+    code = "def f():\n        return  {'a':   1,  'b': 2}\n"
+    assert without_padding(code, never) == code
+    row = TABLE.split("\n")[7]
+    assert row in without_padding(TABLE, lambda line: line == row).split("\n")
+
+
+def test_many_empty_lines_are_one():
+    assert without_padding("ready\n\n\n\n \n\n\nnow\n\nend", never) == "ready\n\nnow\n\nend"
+
+
+def test_all_rows_of_a_table_stay_where_they_have_room_without_its_padding(counter: TokenCounter):
+    ask, end = {"role": "user", "content": "Read it."}, {"role": "assistant", "content": "It is read."}
+    turns, row = run(
+        counter, read([ask, *ran("show()", TABLE), end]), policy=structs.replace(FIRST, target_max_tokens=600)
+    )
+    assert row.original_tokens > 800
+    assert all(f"  {1970 + n}  " in turns[2].text for n in range(40))
+
+
+def test_what_the_call_says_is_not_told_again(counter: TokenCounter):
+    ask, end = {"role": "user", "content": "Fill it."}, {"role": "assistant", "content": "It is filled."}
+    printed = f"Command: python -c\n{SCRIPT}\nOutput: 60 cells written\nExit Code: 0"
+    target = counter.count(read([ask, *ran(SCRIPT, ""), end])).tokens + 90
+    turns, row = run(
+        counter, read([ask, *ran(SCRIPT, printed), end]), policy=structs.replace(FIRST, target_max_tokens=target)
+    )
+    assert not row.still_over_limit
+    mark = f"[… as in the call, {len(SCRIPT):,} characters elided …]"
+    assert turns[2].text == f"Command: python -c\n{mark}\nOutput: 60 cells written\nExit Code: 0"
