@@ -16,7 +16,9 @@ class SummaryInput:
     """What is to be summarised, as text, secrets already taken out unless ``redact`` is ``off``.
 
     Attributes:
-        turns: The turns that the summary replaces, one after the other, each with who speaks.
+        turns: The turns that the summary replaces, one after the other, each with who speaks. Of a turn of more than
+            3,000 characters the first and last 1,500, and lines of ``facts`` that would stand nowhere else; marks
+            count what is elided.
         goal: What the user asked for, which stays in the row and needs no repeating.
         previous: A summary of what came before ``turns``; the new one takes its place. None where there is none.
         facts: What the turns after the summary rely on, the most important first; to stand in it verbatim.

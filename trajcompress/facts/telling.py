@@ -112,7 +112,7 @@ def words_around(facts: Sequence[str], turns: Sequence[Turn], others: Iterable[s
         for number, text in enumerate(texts):
             if fact not in text:
                 continue
-            if fact in plain(number) and (place := _telling_place(fact, plain(number))) >= 0:
+            if fact in plain(number) and (place := telling_place(fact, plain(number))) >= 0:
                 found.setdefault(number, []).append(_Place(place, place + len(fact), fact))
                 break
             if (place := last_place(fact, text)) >= 0:  # in what is not shown
@@ -157,7 +157,7 @@ def _together(text: str, places: Sequence[_Place]) -> list[_Place]:
     return together
 
 
-def _telling_place(fact: str, text: str) -> int:
+def telling_place(fact: str, text: str) -> int:
     """Return where a fact stands last with other words on its line; if nowhere, where it stands last, or -1."""
     last = at = last_place(fact, text)
     for _ in range(_MOST_BARE):

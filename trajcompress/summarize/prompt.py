@@ -16,7 +16,7 @@ from trajcompress.facts import facts_missing
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.answer import strip_prefixes
 from trajcompress.summarize.base import SummaryRequest
-from trajcompress.summarize.transcript import render_turn, render_turns
+from trajcompress.summarize.transcript import render_turn, shown_turns
 from trajcompress.transcript.observations import is_request, request_text
 from trajcompress.transcript.trajectory import Turn
 
@@ -57,7 +57,7 @@ def build_prompt(request: SummaryRequest, *, note: str = "") -> Prompt:
     data = {
         "goal": last_goal(request.head),
         "previous": strip_prefixes(request.previous or ""),
-        "turns": render_turns(request.region, max_turn_chars=request.turn_chars) or "(none: only the summary so far)",
+        "turns": shown_turns(request) or "(none: only the summary so far)",
         "facts": "\n".join(request.facts),
         "missing": "\n".join(missing),
         "focus": request.focus or "",

@@ -24,7 +24,7 @@ from trajcompress.summarize.custom.load import LoadedSummarizer, OpenSummarizer
 from trajcompress.summarize.endpoint.limits import Limiter
 from trajcompress.summarize.prompt import last_goal, overlong_note
 from trajcompress.summarize.retry import one_line
-from trajcompress.summarize.transcript import render_turns
+from trajcompress.summarize.transcript import shown_turns
 from trajcompress.summarizers import SummaryInput
 
 BROKEN = "summarizer_error"
@@ -203,7 +203,7 @@ def _input_for(request: SummaryRequest, *, redact_secrets: bool) -> tuple[Summar
         return cleaned.text
 
     return SummaryInput(
-        turns=clean(render_turns(request.region, max_turn_chars=request.turn_chars)),
+        turns=clean(shown_turns(request)),
         goal=clean(last_goal(request.head)),
         previous=clean(strip_prefixes(request.previous or "")) or None,
         facts=tuple(map(clean, request.facts)),
