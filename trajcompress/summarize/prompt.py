@@ -20,7 +20,7 @@ from trajcompress.summarize.transcript import render_turn, shown_turns
 from trajcompress.transcript.observations import is_request, request_text
 from trajcompress.transcript.trajectory import Turn
 
-PROMPT_VERSION = "summary.v6"
+PROMPT_VERSION = "summary.v7"
 """The name of the file; a changed text is a new file, so that old summaries are not reused."""
 
 _PART = late_re(r"^<!-- (user|previous|focus|facts|missing) -->$", re.MULTILINE)
