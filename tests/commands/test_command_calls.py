@@ -170,13 +170,14 @@ def test_a_refused_key_stops_the_run_with_the_servers_words(desk, status, words)
 
 
 @pytest.mark.parametrize("key", ["", "sk-mine"])
-def test_a_run_without_a_key_that_is_refused_says_that_none_was_sent(desk, key):
+def test_a_run_without_a_key_that_is_refused_says_what_was_sent_in_its_place(desk, key):
     long_rows(desk, 2)
     with LoopbackServer(lambda _: replies.failed(401, "Incorrect API key provided.")) as server:
         options = ("--model", "m", "--base-url", server.base_url, "--api-key-env", "MY_KEY")
         ran = desk.compress("a.jsonl", "-o", "out", *options, env=environment({"MY_KEY": key}))
     assert ran.code == 2
-    assert ("no key was sent: " in ran.stderr) == (not key)
+    sent = server.seen[0].headers["authorization"].removeprefix("Bearer ")
+    assert (f'no key is set, so "{sent}" was sent in its place: set ' in ran.stderr) == (not key)
 
 
 def test_an_unknown_model_stops_the_run(desk):
