@@ -54,7 +54,7 @@ def print_result(result: RunResult, settings: Settings | None = None, *, quiet: 
             "left_out": [left.as_dict() for left in result.left_out],
         }
         typer.echo(json.dumps(figures, indent=2))
-    elif not quiet:
+    elif not quiet and not (result.state == "waiting" and not result.totals.rows):  # nothing is to be counted yet
         _print_table(result, settings)
 
 
