@@ -131,6 +131,8 @@ def _add_calls(table: Table, totals: Totals, what: str) -> None:
         )
         if totals.cost_usd is not None:
             table.add_row("cost in USD", f"{totals.cost_usd:,.4f}")
+        elif not totals.prompt_tokens:
+            table.add_row("cost in USD", "unknown: no tokens were counted")
     if totals.cache_hits:
         table.add_row("summaries reused, not paid for again", f"{totals.cache_hits:,}")
 
