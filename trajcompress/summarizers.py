@@ -21,7 +21,8 @@ class SummaryInput:
             count what is elided.
         goal: What the user asked for, which stays in the row and needs no repeating.
         previous: A summary of what came before ``turns``; the new one takes its place. None where there is none.
-        facts: What the turns after the summary rely on, the most important first; to stand in it verbatim.
+        facts: What the turns after the summary rely on, the most important first; to stand in it verbatim, beside
+            what they mean.
         target_tokens: How long it may be, in tokens of the model to be trained.
         focus: A topic that gets the larger share. None where none is asked for.
         note: Why the last answer to the same request could not be used, or could be better. None the first time.

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 
 import pytest
 
 from trajcompress import Compressor
-from trajcompress.summarize.base import SummaryRequest
+from trajcompress.settings.summarizer_choice import SummarizerChoice
+from trajcompress.summarize.base import SummaryRequest, Usage
+from trajcompress.summarize.custom.load import load_summarizer
+from trajcompress.summarize.custom.summarizer import CustomSummarizer
+from trajcompress.summarize.endpoint.limiter import RateLimiter
 from trajcompress.summarize.prompt import build_prompt
 from trajcompress.transcript.trajectory import ToolCall, Turn
 
@@ -91,3 +96,28 @@ def test_a_summariser_of_ones_own_reads_the_line_of_what_later_turns_use():
         assert compressor.compress(messages).metrics.outcome == "compressed"
     assert "odd_helper_name" in seen[0].facts
     assert "def odd_helper_name(self):  # step 861" in seen[0].turns
+
+
+@pytest.mark.parametrize(
+    ("answer", "note"),
+    [
+        ("port_8081, host_name_x, user_name_y", "it lists without what they mean: port_8081, host_name_x"),
+        ("- the port is port_8081", "it left out: host_name_x"),
+        ("- nothing", "it left out: port_8081, host_name_x"),
+        ("- port_8081 is the port of host_name_x", None),
+    ],
+)
+def test_a_summariser_of_ones_own_is_told_which_facts_are_absent_and_which_stand_bare(answer, note):
+    seen = []
+
+    def summarise(given):
+        seen.append(given.note)
+        return "- the port of host_name_x is port_8081, and it is open now"
+
+    facts = ("port_8081", "host_name_x")
+    told = turn("tool", "host_name_x listens on port_8081")
+    request = SummaryRequest("t", (), (told,), 1000, len, facts=facts, answer=answer)
+    loaded = load_summarizer(SummarizerChoice.parse(summarise))
+    one = CustomSummarizer(loaded, limiter=RateLimiter(None, None, 4), redact_secrets=True, most_in_a_row=5)
+    asyncio.run(one.summarize(request, Usage()))
+    assert seen == [note]

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from trajcompress.errors import NO_SUMMARY, SummarizerUnusableError, SummaryError
-from trajcompress.facts import facts_missing
+from trajcompress.facts import facts_in, facts_missing
 from trajcompress.redact import redact
 from trajcompress.summarize.answer import strip_prefixes
 from trajcompress.summarize.answers.judge import first_room, judge_text, note_for
@@ -222,7 +222,11 @@ def _note(request: SummaryRequest) -> str | None:
     if size > request.target_tokens:
         return overlong_note(size, request.target_tokens)
     missing = facts_missing(request.facts, request.answer)
-    return f"it left out: {', '.join(missing)}" if missing else None
+    listed = facts_in(missing, request.answer)
+    absent = [fact for fact in missing if fact not in listed]
+    said = [f"it left out: {', '.join(absent)}"] if absent else []
+    said += [f"it lists without what they mean: {', '.join(listed)}"] if listed else []
+    return "; ".join(said) or None
 
 
 async def _call(function: Callable[[SummaryInput], Any], given: SummaryInput) -> Any:
