@@ -16,10 +16,13 @@ class SummaryInput:
     """What is to be summarised, as text, secrets already taken out unless ``redact`` is ``off``.
 
     Attributes:
-        turns: The turns that the summary replaces, one after the other, each with who speaks.
+        turns: The turns that the summary replaces, one after the other, each with who speaks. Of a turn of more than
+            3,000 characters the first and last 1,500, and lines of ``facts`` that would stand nowhere else; marks
+            count what is elided.
         goal: What the user asked for, which stays in the row and needs no repeating.
         previous: A summary of what came before ``turns``; the new one takes its place. None where there is none.
-        facts: What the turns after the summary rely on, the most important first; to stand in it verbatim.
+        facts: What the turns after the summary rely on, the most important first; to stand in it verbatim, beside
+            what they mean.
         target_tokens: How long it may be, in tokens of the model to be trained.
         focus: A topic that gets the larger share. None where none is asked for.
         note: Why the last answer to the same request could not be used, or could be better. None the first time.

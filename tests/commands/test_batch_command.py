@@ -33,7 +33,11 @@ def test_it_ends_while_batches_are_under_way_and_goes_on_when_they_have_ended(de
         assert ran.code == 75
         assert "batch batch_0: 5 requests sent" in ran.stderr
         assert "run the same command again later" in ran.stderr
-        assert desk.compress(*command, env=KEY).code == 75
+        ran = desk.compress(*command, env=KEY)
+        assert ran.code == 75
+        assert "waiting: 5 requests sent, in batch batch_0" in ran.stderr
+        assert "0 rows" not in ran.stderr
+        assert "rejected" not in ran.stderr
         assert len(server.batches) == 1
         status = "completed"
         ran = desk.compress(*command, env=KEY)

@@ -170,13 +170,26 @@ def test_a_refused_key_stops_the_run_with_the_servers_words(desk, status, words)
 
 
 @pytest.mark.parametrize("key", ["", "sk-mine"])
-def test_a_run_without_a_key_that_is_refused_says_that_none_was_sent(desk, key):
+def test_a_run_without_a_key_that_is_refused_says_what_was_sent_in_its_place(desk, key):
     long_rows(desk, 2)
     with LoopbackServer(lambda _: replies.failed(401, "Incorrect API key provided.")) as server:
         options = ("--model", "m", "--base-url", server.base_url, "--api-key-env", "MY_KEY")
         ran = desk.compress("a.jsonl", "-o", "out", *options, env=environment({"MY_KEY": key}))
     assert ran.code == 2
-    assert ("no key was sent: " in ran.stderr) == (not key)
+    sent = server.seen[0].headers["authorization"].removeprefix("Bearer ")
+    assert (f'no key is set, so "{sent}" was sent in its place: set ' in ran.stderr) == (not key)
+
+
+def test_what_answers_cost_that_a_server_does_not_count_is_unknown_though_none_is_a_summary(desk):
+    long_rows(desk, 2)
+    message = {"role": "assistant", "content": None}
+    body = {"id": "x", "choices": [{"index": 0, "finish_reason": "stop", "message": message}]}
+    with LoopbackServer(lambda _: replies.Reply("uncounted", body=body)) as server:
+        options = ("--model", "m", "--base-url", server.base_url, "--price-in", "1", "--price-out", "2")
+        ran = desk.compress("a.jsonl", "-o", "out", *options, "-c", "quick.yaml", env={"OPENAI_API_KEY": KEY})
+    assert ran.code == 1
+    assert re.search(r"cost in USD +unknown: no tokens were counted", ran.stderr)
+    assert {row["cost_usd"] for row in read_metrics(desk.path("out"))} == {None}
 
 
 def test_an_unknown_model_stops_the_run(desk):

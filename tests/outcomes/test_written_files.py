@@ -25,6 +25,16 @@ from trajcompress.summarize.extractive import extract
         ("def save():\n    open('a.py', 'w').write(new)", ()),
         ("open(f'{name}.py', 'w').write(new)\nopen(name, 'w')\nopen()\nopen(1, 'w')", ()),
         ("path = 'a.py'\npath = choose()\nopen(path, 'w')", ()),
+        ("path = 'a.py'\npath += '.bak'\nopen(path, 'w')", ()),
+        ("path = 'a.py'\nif found:\n    path = 'b.py'\nopen(path, 'w')", ()),
+        ("path = 'a.py'\nfor path in paths:\n    pass\nopen(path, 'w')", ()),
+        ("path = 'a.py'\ntry:\n    path = find()\nexcept OSError as path:\n    pass\nopen(path, 'w')", ()),
+        ("path = 'a.py'\nwith lock:\n    path = 'b.py'\n    open(path, 'w')", ()),
+        ("path = 'a.py'\npath, rest = argv\nopen(path, 'w')", ()),
+        ("path = 'a.py'\nif path := find():\n    pass\nopen(path, 'w')", ()),
+        ("path = 'a.py'\nfrom settings import out as path\nopen(path, 'w')", ()),
+        ("def turn():\n    global path\n    path = 'b.py'\npath = 'a.py'\nturn()\nopen(path, 'w')", ()),
+        ("path = name = 'a.py'\nif name:\n    other = 'b.py'\nopen(path, 'w')\nopen(name, 'a')", ("a.py",)),
         ("writer.write('a.py')\nopen('a.py', mode)\nrequests.open('a.py', 'w')", ()),
         ("open('a.py', 'w'", ()),
         ("write " + "(" * 900, ()),
@@ -71,6 +81,11 @@ def test_a_file_that_a_script_patched_is_called_changed():
     command = f"cd /repo && python - <<'PY'\n{PATCH}\nPY"
     assert changed("patched", command=command) == "- src/sum.py"
     assert changed("patched", "execute_ipython_cell", code=PATCH) == "- src/sum.py"
+
+
+def test_a_file_is_not_called_changed_where_only_a_copy_of_it_was_written():
+    code = "p = 'src/sum.py'\ntext = open(p).read()\np += '.bak'\nopen(p, 'w').write(text)\nprint('saved')"
+    assert changed("saved", "execute_ipython_cell", code=code) == ""
 
 
 def test_a_file_is_not_called_changed_where_the_script_failed():

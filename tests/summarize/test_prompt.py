@@ -71,6 +71,13 @@ def test_prompts_begin_alike_so_that_a_cache_of_prefixes_finds_them():
     assert one.user[:turns] == again.user[:turns]
 
 
+def test_what_must_survive_is_said_to_stand_in_the_turns_or_in_the_summary_so_far():
+    request = replace(ask(turn("tool", "done")), previous="- the port is port_8081", facts=("port_8081",))
+    prompt = build_prompt(request).user
+    assert "in the turns above, or in the summary so far" in " ".join(prompt.split())
+    assert "only these turns tell them" not in prompt
+
+
 def test_a_transcript_says_who_called_what_and_what_came_back():
     turns = (
         turn(

@@ -101,6 +101,13 @@ def test_a_protocol_is_told_in_one_line_with_its_remedy():
     assert "user turns that answer an action;" in explain_text_protocol(1, 1, {"": 3})
 
 
+def test_a_long_beginning_ends_with_a_word_and_quotes_within_it_are_told_from_those_around_it():
+    said = 'Running as user "root" and group "root". This could be dangerous'
+    begin = next(iter(beginnings_of(observed(f"{said}: a", f"{said}: b"))))
+    line = explain_text_protocol(1, 1, {begin: 2})
+    assert 'begin with “Running as user "root" and group "root". This could be …”;' in line
+
+
 def test_what_not_all_observations_begin_with_is_an_example():
     several = explain_text_protocol(3, 3, {"Observation": 9, "": 4, "Output": 8, "Odd": 1})
     assert 'that answer an action, such as those that begin with "Observation" or "Output";' in several

@@ -180,9 +180,10 @@ def _print_how_to_go_on(result: "RunResult", settings: Settings, paid: str, *, f
 
 def _kept(result: "RunResult", paid: str) -> str:
     done, written = result.totals.rows, result.committed_rows
-    if done == written:
+    if done <= written:
         return f"what is done is kept: {counted(written, 'row')}{paid}"
-    return f"{written:,} of {counted(done, 'row')} are written, and the others are done again{paid}"
+    begun = f"{done - written:,} more, begun already, will be done again"
+    return f"what is written is kept: {counted(written, 'row')}; {begun}{paid}"
 
 
 def _paid(calls: int, usd: float | None) -> str:

@@ -54,7 +54,7 @@ def print_result(result: RunResult, settings: Settings | None = None, *, quiet: 
             "left_out": [left.as_dict() for left in result.left_out],
         }
         typer.echo(json.dumps(figures, indent=2))
-    elif not quiet:
+    elif not quiet and not (result.state == "waiting" and not result.totals.rows):  # nothing is to be counted yet
         _print_table(result, settings)
 
 
@@ -131,6 +131,8 @@ def _add_calls(table: Table, totals: Totals, what: str) -> None:
         )
         if totals.cost_usd is not None:
             table.add_row("cost in USD", f"{totals.cost_usd:,.4f}")
+        elif not totals.prompt_tokens:
+            table.add_row("cost in USD", "unknown: no tokens were counted")
     if totals.cache_hits:
         table.add_row("summaries reused, not paid for again", f"{totals.cache_hits:,}")
 

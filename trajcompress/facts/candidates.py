@@ -68,6 +68,9 @@ _IDENTIFIER = late_re(
 )
 _ERROR = late_re(r"[A-Z]\w{0,60}(?:Error|Exception|Warning|Interrupt)", re.ASCII)
 
+# Its letter joins no name. A path of Windows is none: there a word stands before it, or more than a letter behind the
+# next backslash.
+_ESCAPE = late_re(r"(?:(?<![^\s\"'`(|^/=])|(?<=\?:))(\\{1,4})[bBdDsSwWAZ](?=\w)(?!\w{0,80}+\\{1,4}\w\w)", re.ASCII)
 _PUNCTUATION = late_re(r"[./@~%+]+")
 _ROUND = late_re(r"\d0{2,}")
 # A model knows these without being told.
@@ -102,6 +105,7 @@ def candidates(text: str) -> dict[str, None]:
         page = url.partition("?")[0]
         said.update(dict.fromkeys((url, page, "/".join(page.split("/")[:3]), *_ids_in(page))))  # page and host too
     rest = _URL.sub(" ", text) if said else text
+    rest = _ESCAPE.sub(r"\1 ", rest) if "\\" in rest else rest
     has_figures = _FIGURE_SIGN.search(rest) is not None
     for match in _FIGURE.finditer(rest) if has_figures else ():
         if match[0].isdecimal():  # plain numbers are tokens, found below

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from typing import NamedTuple
@@ -109,22 +109,36 @@ def words_around(facts: Sequence[str], turns: Sequence[Turn], others: Iterable[s
     found: dict[int, list[_Place]] = {}
     words = {fact: fact for fact in facts}
     for fact in facts:
-        for number, text in enumerate(texts):
-            if fact not in text:
-                continue
-            if fact in plain(number) and (place := _telling_place(fact, plain(number))) >= 0:
-                found.setdefault(number, []).append(_Place(place, place + len(fact), fact))
-                break
-            if (place := last_place(fact, text)) >= 0:  # in what is not shown
-                link = linked(text, place)
-                words[fact] = link if mentions(link, fact) else fact
-                break
+        told = _first_telling(fact, texts, plain)
+        if isinstance(told, str):
+            words[fact] = told
+        elif told:
+            found.setdefault(told[0], []).append(told[1])
     for number, alone in found.items():
         places = _together(plain(number), alone)
         by = given[number].named if number < len(given) else lambda _: ""
         for told, near in _in_words(plain(number), places):
             words |= dict.fromkeys(near, told if told in near else f"{by(near)}{told}")
     return words
+
+
+def _first_telling(fact: str, texts: Sequence[str], plain: Callable[[int], str]) -> tuple[int, _Place] | str | None:
+    """Return which text says something of a fact, and where; else one that has it alone, as a line's number may be.
+
+    Of what is not shown it is the link.
+    """
+    bare: tuple[int, _Place] | None = None
+    for number, text in enumerate(texts):
+        if fact not in text:
+            continue
+        if fact in plain(number) and (at := telling_place(fact, plain(number))) >= 0:
+            if not _is_alone(plain(number), at, at + len(fact)):
+                return number, _Place(at, at + len(fact), fact)
+            bare = bare or (number, _Place(at, at + len(fact), fact))
+        elif not bare and (at := last_place(fact, text)) >= 0:
+            link = linked(text, at)
+            return link if mentions(link, fact) else fact
+    return bare
 
 
 def _in_words(text: str, places: Sequence[_Place]) -> Iterator[tuple[str, Sequence[str]]]:
@@ -157,7 +171,7 @@ def _together(text: str, places: Sequence[_Place]) -> list[_Place]:
     return together
 
 
-def _telling_place(fact: str, text: str) -> int:
+def telling_place(fact: str, text: str) -> int:
     """Return where a fact stands last with other words on its line; if nowhere, where it stands last, or -1."""
     last = at = last_place(fact, text)
     for _ in range(_MOST_BARE):

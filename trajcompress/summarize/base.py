@@ -16,7 +16,7 @@ from trajcompress.events import Emit, nobody
 from trajcompress.transcript.trajectory import Turn
 
 MAX_TURN_CHARS = 3_000
-"""Characters of a turn that the summariser is shown at most."""
+"""Characters of a turn that the summariser is shown at most, but for lines of facts."""
 
 BUILT_IN = "extractive"
 """The name of the built-in summariser, which writes the same for the same request."""
@@ -42,8 +42,9 @@ class SummaryRequest:
     place, so it must hold what still matters of it. ``answer`` is one to the same request that was longer than
     asked, or left out facts. ``focus`` is a topic that gets the larger share. ``special_tokens`` are those of the
     target's tokenizer, none of which may stand in a summary. ``turn_chars`` bounds what is shown of one turn, in
-    characters. ``redactions`` secrets were taken out of what is read here for the first time. ``taken`` gives, by
-    place in the region, words that kept turns take from it, and how much each tells; no model is sent these.
+    characters, but for lines of facts. ``redactions`` secrets were taken out of what is read here for the first time.
+    ``taken`` gives, by place in the region, words that kept turns take from it, and how much each tells; no model is
+    sent these.
     """
 
     row_id: str

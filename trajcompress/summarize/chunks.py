@@ -18,7 +18,7 @@ from trajcompress.summarize.answers.judge import first_room
 from trajcompress.summarize.base import Around, Summarizer, Summary, SummaryRequest, Usage
 from trajcompress.summarize.off_loop import OffLoop
 from trajcompress.summarize.prompt import build_prompt
-from trajcompress.summarize.transcript import render_turn, render_turns
+from trajcompress.summarize.transcript import render_turn, shown_turns
 from trajcompress.transcript.tool_groups import allowed_cuts
 from trajcompress.transcript.trajectory import Turn
 
@@ -76,8 +76,8 @@ class ChunkingSummarizer(Around[Summarizer]):
         for part in parts:
             text += "\n" + Reader().text(part)
             facts = request.facts if part is parts[-1] else facts_in(request.facts, text)
-            shown = _shown(request, part, room)
-            steps.append(replace(request, region=part, facts=facts, turn_chars=shown, answer=None))
+            step = replace(request, region=part, facts=facts, answer=None)
+            steps.append(replace(step, turn_chars=_shown(step, room)))
         return steps
 
 
@@ -121,7 +121,7 @@ def _parts(request: SummaryRequest, room: int) -> Iterator[tuple[Turn, ...]]:
 
 def _tokens(turn: Turn, request: SummaryRequest) -> int:
     over = _NUMBER_TOKENS + (_ACTION_TOKENS if turn.in_text else 0)
-    return request.count(render_turn(turn, max_chars=request.turn_chars)) + over
+    return request.count(render_turn(turn, max_chars=request.turn_chars, facts=request.facts)) + over
 
 
 def _groups(turns: Sequence[Turn]) -> Iterator[tuple[Turn, ...]]:
@@ -130,9 +130,9 @@ def _groups(turns: Sequence[Turn]) -> Iterator[tuple[Turn, ...]]:
         yield tuple(turns[start:end])
 
 
-def _shown(request: SummaryRequest, part: tuple[Turn, ...], room: int) -> int:
-    """Return the characters of one turn that may be shown, so that the part fits."""
+def _shown(request: SummaryRequest, room: int) -> int:
+    """Return the characters of one turn that may be shown, so that the turns fit."""
     chars = request.turn_chars
-    while chars > _LEAST_CHARS and request.count(render_turns(part, max_turn_chars=chars)) > room:
+    while chars > _LEAST_CHARS and request.count(shown_turns(replace(request, turn_chars=chars))) > room:
         chars = max(chars * 2 // 3, _LEAST_CHARS)
     return chars

@@ -16,11 +16,11 @@ from trajcompress.facts import facts_missing
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.answer import strip_prefixes
 from trajcompress.summarize.base import SummaryRequest
-from trajcompress.summarize.transcript import render_turn, render_turns
+from trajcompress.summarize.transcript import render_turn, shown_turns
 from trajcompress.transcript.observations import is_request, request_text
 from trajcompress.transcript.trajectory import Turn
 
-PROMPT_VERSION = "summary.v6"
+PROMPT_VERSION = "summary.v7"
 """The name of the file; a changed text is a new file, so that old summaries are not reused."""
 
 _PART = late_re(r"^<!-- (user|previous|focus|facts|missing) -->$", re.MULTILINE)
@@ -57,7 +57,7 @@ def build_prompt(request: SummaryRequest, *, note: str = "") -> Prompt:
     data = {
         "goal": last_goal(request.head),
         "previous": strip_prefixes(request.previous or ""),
-        "turns": render_turns(request.region, max_turn_chars=request.turn_chars) or "(none: only the summary so far)",
+        "turns": shown_turns(request) or "(none: only the summary so far)",
         "facts": "\n".join(request.facts),
         "missing": "\n".join(missing),
         "focus": request.focus or "",

@@ -65,7 +65,7 @@ def explain_text_protocol(recognised: int, rows: int, beginnings: Mapping[str, i
     frequent = sorted(filter(_has_letters, beginnings), key=lambda begin: (-beginnings[begin], begin))[
         :_NAMED_BEGINNINGS
     ]
-    named = [f'"{begin}"' for begin in frequent if beginnings[begin] * _RARE >= beginnings[frequent[0]]]
+    named = [_quoted(begin) for begin in frequent if beginnings[begin] * _RARE >= beginnings[frequent[0]]]
     if len(beginnings) == 1 and named:
         which = f"that begin with {named[0]}"
     elif named:
@@ -109,8 +109,14 @@ def merged_beginnings(beginnings: Mapping[str, int], more: Iterable[tuple[str, i
 
 
 def _joined(words: Sequence[str]) -> str:
-    begin = " ".join(words).strip(_AROUND)[:_BEGIN_CHARS].rstrip(_AROUND)
+    begin = " ".join(words).strip(_AROUND)
+    if len(begin) > _BEGIN_CHARS:  # a word of its own marks that it goes on
+        begin = f"{begin[:_BEGIN_CHARS].rpartition(' ')[0].rstrip(_AROUND) or begin[:_BEGIN_CHARS]} …"
     return begin if _has_letters(begin) else ""
+
+
+def _quoted(begin: str) -> str:
+    return f"“{begin}”" if '"' in begin else f'"{begin}"'
 
 
 def _has_letters(text: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -42,11 +42,12 @@ def written_by(code: str) -> Written:
     if len(code) > _READ_CHARS or not holds_any(code, _WRITING) or (tree := parsed(code)) is None:
         return NOTHING_WRITTEN
     known: dict[str, str] = {}
+    shared = {name for each in ast.walk(tree) if isinstance(each, ast.Global) for name in each.names}
     found: dict[str, None] = {}
     said = ""
     for statement in tree.body:
-        if isinstance(statement, ast.Assign) and isinstance(target := statement.targets[0], ast.Name):
-            known[target.id] = _path(statement.value, known)
+        given = _given(statement, known)
+        known |= {name: given.get(name, "") if name not in shared else "" for name in _bound_in(statement)}
         for value in _certain(statement):
             if isinstance(value, ast.Call):
                 path = _written(value, known)
@@ -55,6 +56,24 @@ def written_by(code: str) -> Written:
     if holds_any(code, _ENDS):
         return Written(tuple(found), (said,)) if said else NOTHING_WRITTEN
     return Written(tuple(found))
+
+
+def _given(statement: ast.stmt, known: Mapping[str, str]) -> dict[str, str]:
+    """Return the names that a statement gives a path whatever holds."""
+    if not isinstance(statement, ast.Assign):
+        return {}
+    path = _path(statement.value, known)
+    return {target.id: path for target in statement.targets if isinstance(target, ast.Name)}
+
+
+def _bound_in(statement: ast.stmt) -> Iterator[str]:
+    """Yield the names that a statement may bind, in whatever stands within it, or delete."""
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Name):
+            yield from () if isinstance(node.ctx, ast.Load) else (node.id,)
+        else:  # what is defined, imported, caught or matched
+            named = (getattr(node, field, None) for field in ("name", "asname", "rest"))
+            yield from (name.partition(".")[0] for name in named if isinstance(name, str))
 
 
 def written_in(command: str) -> Written:

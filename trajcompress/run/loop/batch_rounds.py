@@ -113,12 +113,7 @@ class BatchRounds(Struct, frozen=True):
                 self.note(f"batch {name}: {counted(batch.requests, 'request')} sent")
         while under_way := await self._fetch():
             if not self.settings.summarization.batch_wait:
-                first, how_far = under_way[0]
-                more = f", and {counted(len(under_way) - 1, 'other')}" if len(under_way) > 1 else ""
-                raise BatchPendingError(
-                    f"batch {first.id} is under way ({how_far}){more}: run the same command again later to go on, "
-                    "or with --batch-wait to wait for it"
-                )
+                raise BatchPendingError(_waiting_for(under_way))
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(pause):
                     await stopping.wait()
@@ -136,6 +131,17 @@ class BatchRounds(Struct, frozen=True):
             else:
                 under_way.append((batch, found))
         return under_way
+
+
+def _waiting_for(under_way: Sequence[tuple[Batch, str]]) -> str:
+    """Say what was sent, how far it is, and what to do next."""
+    first, how_far = under_way[0]
+    sent = counted(sum(batch.requests for batch, _ in under_way), "request")
+    more = f", and {counted(len(under_way) - 1, 'other')}" if len(under_way) > 1 else ""
+    return (
+        f"{sent} sent, in batch {first.id} ({how_far}){more}; rows are written once all are answered: run the same "
+        "command again later to go on, or with --batch-wait to wait for it"
+    )
 
 
 def _ended(batch: Batch, ending: Ending) -> str:

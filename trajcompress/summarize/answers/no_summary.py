@@ -16,7 +16,7 @@ from trajcompress.summarize.answers.copied import is_copy, is_prompt
 from trajcompress.summarize.answers.phrases import Opening, fold, is_none, opening
 from trajcompress.summarize.answers.shapes import is_call, is_dialogue, is_error, is_garbled, is_loop
 from trajcompress.summarize.base import SummaryRequest
-from trajcompress.summarize.transcript import render_turns
+from trajcompress.summarize.transcript import shown_turns
 
 _HEADING_WORDS = 8
 _HEADING_CHARS = 80
@@ -116,5 +116,5 @@ def _is_bare(line: str) -> bool:
 
 
 def _is_copy(text: str, request: SummaryRequest, read: Read) -> bool:
-    shown = partial(render_turns, request.region, max_turn_chars=request.turn_chars)
+    shown = partial(shown_turns, request)
     return is_copy(text, [each for each in read.texts() if each], shown)

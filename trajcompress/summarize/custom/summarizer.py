@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from trajcompress.errors import NO_SUMMARY, SummarizerUnusableError, SummaryError
-from trajcompress.facts import facts_missing
+from trajcompress.facts import facts_in, facts_missing
 from trajcompress.redact import redact
 from trajcompress.summarize.answer import strip_prefixes
 from trajcompress.summarize.answers.judge import first_room, judge_text, note_for
@@ -24,7 +24,7 @@ from trajcompress.summarize.custom.load import LoadedSummarizer, OpenSummarizer
 from trajcompress.summarize.endpoint.limits import Limiter
 from trajcompress.summarize.prompt import last_goal, overlong_note
 from trajcompress.summarize.retry import one_line
-from trajcompress.summarize.transcript import render_turns
+from trajcompress.summarize.transcript import shown_turns
 from trajcompress.summarizers import SummaryInput
 
 BROKEN = "summarizer_error"
@@ -203,7 +203,7 @@ def _input_for(request: SummaryRequest, *, redact_secrets: bool) -> tuple[Summar
         return cleaned.text
 
     return SummaryInput(
-        turns=clean(render_turns(request.region, max_turn_chars=request.turn_chars)),
+        turns=clean(shown_turns(request)),
         goal=clean(last_goal(request.head)),
         previous=clean(strip_prefixes(request.previous or "")) or None,
         facts=tuple(map(clean, request.facts)),
@@ -222,7 +222,11 @@ def _note(request: SummaryRequest) -> str | None:
     if size > request.target_tokens:
         return overlong_note(size, request.target_tokens)
     missing = facts_missing(request.facts, request.answer)
-    return f"it left out: {', '.join(missing)}" if missing else None
+    listed = facts_in(missing, request.answer)
+    absent = [fact for fact in missing if fact not in listed]
+    said = [f"it left out: {', '.join(absent)}"] if absent else []
+    said += [f"it lists without what they mean: {', '.join(listed)}"] if listed else []
+    return "; ".join(said) or None
 
 
 async def _call(function: Callable[[SummaryInput], Any], given: SummaryInput) -> Any:

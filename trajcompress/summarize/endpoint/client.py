@@ -9,6 +9,7 @@ import random
 from msgspec.structs import replace
 
 from trajcompress.errors import NO_SUMMARY, SummarizerUnusableError, SummaryError
+from trajcompress.settings.credentials import PLACEHOLDER_KEY
 from trajcompress.summarize.answer import Answer
 from trajcompress.summarize.answers.judge import AT_ONCE, first_room, judge, note_for
 from trajcompress.summarize.base import Summary, SummaryRequest, Usage
@@ -31,7 +32,10 @@ from trajcompress.summarize.retry import (
     backoff,
 )
 
-_NO_KEY = "no key was sent: set OPENAI_API_KEY, or name the variable that holds it with --api-key-env"
+_NO_KEY = (
+    f'no key is set, so "{PLACEHOLDER_KEY}" was sent in its place: set OPENAI_API_KEY, or name the variable that '
+    "holds the key with --api-key-env"
+)
 MAX_ROOM = 32_768  # tokens; more than any thinking about a summary is worth
 _ANSWERS = AT_ONCE - {"truncated_answer"}  # that had all the room they wanted
 

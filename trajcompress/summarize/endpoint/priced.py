@@ -68,7 +68,7 @@ class PricedSummarizer(Around[KeyedSummarizer]):
         return self._inner.request_key(request, anywhere=anywhere)
 
     def _cost(self, own: Usage) -> float | None:
-        answered = own.api_calls > own.errors
+        answered = own.api_calls > own.errors or own.non_summaries > 0  # an answer that is none was written, too
         if not (answered or own.prompt_tokens or own.completion_tokens):
             return 0.0
         counts = own.prompt_tokens and (own.completion_tokens or not answered)

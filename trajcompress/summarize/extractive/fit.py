@@ -33,7 +33,10 @@ COMMAND = "\0"
 """Stands between a tool and its command, in what a step is counted by: the names of some have spaces."""
 REQUEST = "\1"
 """Stands in that place for what a person asked."""
+OTHERS = "\2"
+"""Begins what stands there for steps of which no more is known than which tools, behind it, they did not call."""
 _AND_MORE = late_re(r" \(and (\d{1,9}) more\) → ")
+_TIMES = late_re(r" ×(\d{1,9})\Z")
 _COUNTED = late_re(r"«| ×\d+$|more\)$", re.MULTILINE)  # steps that say something of their own
 
 
@@ -255,15 +258,22 @@ def _more(left: Counter[str]) -> str:
     requests = steps.pop(REQUEST, 0)
     told = [f"{requests} more request{'s' if requests > 1 else ''}"] if requests else []
     if count := steps.total():
+        others = [tool[1:].split(",") for tool in steps if tool.startswith(OTHERS)]
         by_name: Counter[str] = Counter()  # of an editor its commands
         for tool, times in steps.items():
             by_name[tool.rpartition(COMMAND)[2]] += times
-        ranked = sorted((pair for pair in by_name.items() if pair[0]), key=lambda pair: (-pair[1], pair[0]))
+        # A number is told where none of the others may have called the same.
+        certain = (pair for pair in by_name.items() if pair[0][:1] not in {"", OTHERS} and _in_all(others, pair[0]))
+        ranked = sorted(certain, key=lambda pair: (-pair[1], pair[0]))
         most = ranked[:_MOST_NAMED]
         named = [f"{times} × {tool}" if count > 1 else tool for tool, times in most]
         named += ["…"] if named and sum(times for _, times in most) < count else []
         told.append(f"{count} more step{'s' if count > 1 else ''}{': ' if named else ''}{', '.join(named)}")
     return f"… {', '.join(told)}"
+
+
+def _in_all(lists: Sequence[Sequence[str]], name: str) -> bool:
+    return all(name in each for each in lists)
 
 
 def _merged(happened: Sequence[_Said]) -> list[_Said]:
@@ -308,7 +318,13 @@ def _counted(step: str, tools: Mapping[str, str]) -> Counter[str]:
     first = step.split(" ", _MOST_WORDS)[:_MOST_WORDS]
     named = (" ".join(first[:size]) for size in range(len(first), 0, -1))
     tool = next((tools[name] for name in named if name in tools), "")
-    return Counter({tool: 1 + sum(map(int, _AND_MORE.findall(step)))})
+    return Counter({tool: steps_in(step)})
+
+
+def steps_in(line: str) -> int:
+    """Return how many steps a line tells."""
+    times = _TIMES.search(line.partition(" → ")[0])
+    return int(times[1]) if times else 1 + sum(map(int, _AND_MORE.findall(line)))
 
 
 def _shortest(record: Record, budget: int, count: Callable[[str], int]) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from trajcompress.outcomes.text import harmless, one_line, shorten
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.answer import strip_prefixes
-from trajcompress.summarize.extractive.fit import ASKED, CHANGED, Line, Section
+from trajcompress.summarize.extractive.fit import ASKED, CHANGED, COMMAND, OTHERS, Line, Section, steps_in
 
 _SECTIONS = {
     "goal": Section.REQUESTS,
@@ -33,6 +33,9 @@ _REQUESTS = late_re(r"… (\d{1,6}) more requests?")
 _COUNT = late_re(r"\d{1,6}(?= × | more)")
 _TOOL = late_re(r"(\d{1,6}) × ([^,\n]{1,80})")
 _FILE = late_re(r"(\S{1,300})(?: \((\d{1,6}) times\))?")
+_NAME = late_re(r"[\w./-]{1,60}")
+_COMMANDED = late_re(r"\w{0,40}edit\w{0,40} [a-z]\w{0,40} \S{0,300}[/.]")  # an editor with its command for a file
+_MOST_WORDS = 3  # of a tool that calls another on a file
 _NOTE = late_re(r"(?:also )?needed later: ", re.IGNORECASE)  # as earlier versions wrote it
 _REQUEST_CHARS, _LINE_CHARS, _SHORT_CHARS = 1_300, 620, 120
 
@@ -50,9 +53,29 @@ def _left_out(said: str) -> list[Line]:
         said = said[asked.end() :]
     counted, _, named = said.partition(": ") if " more " in said else (said, "", "")
     count = sum(map(int, _COUNT.findall(counted)))
-    tools = [(tool, int(times)) for times, tool in _TOOL.findall(named)] or [(named, count)]
-    tools.append(("", count - sum(times for _, times in tools)))
+    tools = [(tool, int(times)) for times, tool in _TOOL.findall(named)] or ([(named, count)] if named else [])
+    tools.append((OTHERS + ",".join(tool for tool, _ in tools), count - sum(times for _, times in tools)))
     return lines + [Line(Section.STEPS, 0, 0, (), times, tool) for tool, times in tools if times > 0]
+
+
+def _name_tools(steps: Sequence[Line], lines: Sequence[Line]) -> None:
+    """Say of steps that were told what they called, and how many they are: a later update may leave them out.
+
+    Args:
+        steps: those of an earlier summary of this kind.
+        lines: what is new.
+    """
+    known = {line.tool.replace(COMMAND, " "): line.tool for line in lines if line.tool}
+    editors = {tool.partition(COMMAND)[0] for tool in known.values() if COMMAND in tool}
+    for line in steps:
+        words = line.forms[0].partition(" → ")[0].split(" ", _MOST_WORDS)[:_MOST_WORDS]
+        names = (" ".join(words[:size]) for size in range(len(words), 0, -1))
+        tool = next((known[name] for name in names if name in known), "")
+        first, *rest = words
+        if not tool and rest and (first in editors or _COMMANDED.match(" ".join(words))):
+            tool = f"{first}{COMMAND}{rest[0]}"
+        line.tool = tool or (first if _NAME.fullmatch(first) else OTHERS)
+        line.count = steps_in(line.forms[0])
 
 
 def carry_over(previous: str, lines: Sequence[Line]) -> list[Line]:
@@ -60,13 +83,15 @@ def carry_over(previous: str, lines: Sequence[Line]) -> list[Line]:
     known = {_read_as(form) for line in lines for form in line.forms}
     files = {file[1] for line in lines if line.section is Section.CHANGED and (file := _FILE.match(line.forms[0]))}
     section = Section.EARLIER
-    skipped = False
+    skipped = is_own = False
     carried: list[Line] = []
+    steps: list[Line] = []
     for raw in strip_prefixes(previous).splitlines():
         text = one_line(raw)
         if heading := _HEADING.fullmatch(text):
             name = (heading[1] or heading[2]).strip("* ").lower()
             section, skipped = _SECTIONS.get(name, Section.EARLIER), name in _SKIPPED
+            is_own = text == f"{Section.STEPS.value}:"
             continue
         said = text[marker.end() :] if (marker := _BULLET.match(text)) else text
         if _MORE.fullmatch(said):
@@ -78,7 +103,9 @@ def carry_over(previous: str, lines: Sequence[Line]) -> list[Line]:
         known.add(_read_as(said))
         limits = (_REQUEST_CHARS, _LINE_CHARS, _SHORT_CHARS)[section is not Section.REQUESTS :]
         forms = tuple(dict.fromkeys(shorten(said, limit) for limit in limits))
-        carried.append(Line(section, 0, _SCORES.get(section, _SCORE), forms))
+        carried.append(Line(section, 0, _SCORES.get(section, _SCORE), forms, tool=OTHERS))
+        steps += carried[-1:] if is_own else ()
+    _name_tools(steps, lines)
     for place, line in enumerate(carried):
         line.order = place - len(carried) - 1.0
         line.score += place / len(carried) / 2
