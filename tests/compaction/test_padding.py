@@ -43,6 +43,8 @@ def test_cells_stand_two_spaces_apart_and_empty_ones_are_told_once():
 def test_what_is_no_table_stays_and_so_does_a_row_that_is_said_later():
     code = "def f():\n        return  {'a':   1,  'b': 2}\n"
     assert without_padding(code, never) == code
+    data = repr('{\n    "path": [\n        "timeout"\n    ],\n    "code": 3\n}')
+    assert without_padding(data, never) == data
     row = TABLE.split("\n")[7]
     assert row in without_padding(TABLE, lambda line: line == row).split("\n")
 

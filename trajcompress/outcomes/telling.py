@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from trajcompress.facts.taken import STRONG
 from trajcompress.outcomes.asked import FAILED_CHARS, SAID_CHARS, Asked
-from trajcompress.outcomes.printed.shown import GOES_BETWEEN, in_order, placed, tells
+from trajcompress.outcomes.printed.shown import GOES_BETWEEN, in_order, placed, tells, titles_of
 from trajcompress.outcomes.reported import Report
 from trajcompress.outcomes.reports.errors import is_within, needless_frames
 from trajcompress.outcomes.text import joined, one_line, whole_pieces
@@ -75,7 +75,9 @@ class Telling:
             first, lined = self._begin(left, begun) if apart is None else "", fitting(apart or [], room)
         first = "" if lined else not_begun(first, [one_line(part) for _, part in parts])  # lines have places
         lined = [each for each in lined if not any(each[1].rstrip("…") in part for _, part in parts)]
-        every = (*lined, *parts)
+        every = [*lined, *parts]
+        room = self._most - sum(len(part) + 3 for _, part in every)
+        every += titles_of(shown, every, room)
         told = in_order(shown, every, self._most - sum(len(part) + 3 for _, part in every))
         gap = GOES_BETWEEN if report.done else "; "  # what an edit shows there it need not have written
         return f"{first.rstrip(';')}{gap}{told}" if first else told

@@ -10,6 +10,7 @@ from trajcompress.processes.late_patterns import late_re
 _GAP = late_re(r"(?:(?<=\S) {3,}+|^ {9,}+)(?=\S)")
 _LEAST_GAPS = 3  # of a row of a table
 _EMPTY_LINES = late_re(r"(?<=\n)(?:[ \t\r]*+\n){4,}+")
+_LINE_END = "\\n"
 _WIDE, _TALL = "   ", "\n\n\n"
 
 
@@ -26,8 +27,13 @@ def without_padding(text: str, is_said: Callable[[str], bool]) -> str:
     'Austria  1973  12.5  NaN …\n'
     """
     if _WIDE in text:
-        text = "\n".join(_narrow(line, is_said) if _WIDE in line else line for line in text.split("\n"))
+        text = "\n".join(_narrow(line, is_said) if _may_be_row(line) else line for line in text.split("\n"))
     return _EMPTY_LINES.sub("\n", text) if _TALL in text else text
+
+
+def _may_be_row(line: str) -> bool:
+    """Whether a line has cells apart, and is no text in a string, whose lines are indented."""
+    return _WIDE in line and _LINE_END not in line
 
 
 def _narrow(line: str, is_said: Callable[[str], bool]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from itertools import islice, pairwise
+from itertools import accumulate, islice, pairwise
 
 from trajcompress.facts.markup import unlinked
 from trajcompress.facts.next_turns import Later
@@ -37,6 +37,7 @@ FILE_COLUMNS = late_re(  # what `ls -l` says before the name, and what PowerShel
     re.MULTILINE,
 )
 _LINES_AROUND = 3  # of a listing, such as its head
+_TITLE, _MOST_TITLES = late_re(r"(?:\A|\n[ \t\r]{0,8}\n)(\S[^\n]{2,78}:)[ \t\r]{0,4}(?=\n\S)"), 50
 _GAP_CHARS = 40  # of a line between two others
 _CODE_CHARS = 120
 
@@ -92,9 +93,7 @@ def placed(body: str, pieces: Iterable[str], parts: Iterable[tuple[int, str]]) -
 
     None where a piece does not stand there as it is told.
     """
-    found = [
-        (body.find(bare[:LEAST_CHARS].rstrip("…")), bare) for bare in (piece.removeprefix("… ") for piece in pieces)
-    ]
+    found = [(_place(body, bare), bare) for bare in (piece.removeprefix("… ") for piece in pieces)]
     if any(start < 0 for start, _ in found):
         return None
     ends = {body.rfind("\n", 0, start): start for start, _ in parts}  # of what goes before a part on its line
@@ -104,6 +103,30 @@ def placed(body: str, pieces: Iterable[str], parts: Iterable[tuple[int, str]]) -
         for line, start, piece in lines
         if line not in ends or (start + len(piece) < ends[line] and ends[line] - line > LONG_CHARS)
     ]
+
+
+def _place(body: str, piece: str) -> int:
+    """Return where a piece stands that was put on one line; -1 where it does not stand as it is told."""
+    begin = piece[:LEAST_CHARS].rstrip("…")
+    if (at := body.find(begin)) >= 0 or " " not in begin:
+        return at
+    lines = accumulate(map(len, body.splitlines(keepends=True)), initial=0)
+    places = zip(lines, body.splitlines(), strict=False)
+    return next((at + len(line) - len(line.lstrip()) for at, line in places if one_line(line).startswith(begin)), -1)
+
+
+def titles_of(body: str, told: Iterable[tuple[int, str]], room: int) -> list[tuple[int, str]]:
+    """Return the lines under which told parts stand, where a text has several such: of which one each is matters."""
+    titles = [(title.start(1), title[1]) for title in islice(_TITLE.finditer(body), _MOST_TITLES)]
+    found: dict[tuple[int, str], None] = {}
+    told = list(told)
+    for start, _ in sorted(told) if len(titles) > 1 else ():
+        above = next((title for title in reversed(titles) if title[0] <= start), None)
+        is_new = above is not None and above not in found and not any(above[1] in part for _, part in told)
+        if above and is_new and len(above[1]) + 2 <= room:
+            found[above] = None
+            room -= len(above[1]) + 2
+    return list(found)
 
 
 def is_listing(body: str) -> bool:
