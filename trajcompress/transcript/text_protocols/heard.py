@@ -49,6 +49,7 @@ _CONSOLE = late_re(  # what it says itself
 )
 _SCREEN_CHARS = 800  # of what a person types at once
 _SHOWN = "│", "█", "⋮"  # a line of code
+_ANSWER_END = "</answer>"  # Cline's
 _NOTE = "\n\nNote: The user's next message may contain"
 _SAID = "said:\n"
 _TAGGED = late_re(  # of Cline and those that come of it
@@ -120,7 +121,9 @@ def without_heard(text: str, told: Heard) -> str:
     given = text[told.first : told.last]
     if told.first >= told.end and verdict_of(text).startswith(_APPROVED) and notes_at(given):
         return given
-    return _WAS_ANSWERED if _ANSWERED.match(text) else text[: told.start] + text[told.end :]
+    if _ANSWERED.match(text) or text.startswith(_ANSWER_END, told.end):
+        return _WAS_ANSWERED
+    return text[: told.start] + text[told.end :]
 
 
 def _of_rejected(text: str, rejected: re.Match[str]) -> Heard | None:
