@@ -35,6 +35,7 @@ from trajcompress.settings.keywords import CompressOptions
 
 ROWS = 8
 LATENCY_S = 0.3
+OF_RUNS = {"num_workers": 8, "engine": "ray", "ray_address": "a:1", "retry_failed": True, "part_size": "1GB"}
 
 
 @pytest.fixture
@@ -304,6 +305,10 @@ def test_nothing_is_said_where_nobody_closes_it(paid, end):
     [
         ({"limit": 3}, "argument limit: is an option of compress_dataset, not of Compressor"),
         ({"overwrite": True}, "argument overwrite: is an option of compress_dataset"),
+        *(
+            ({name: value}, f"argument {name}: is an option of compress_dataset, not of Compressor")
+            for name, value in OF_RUNS.items()
+        ),
         (
             {"target_max_tokens": [1]},
             "argument target_max_tokens: compression.target_max_tokens should be a valid integer",

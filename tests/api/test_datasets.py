@@ -227,7 +227,9 @@ def test_rows_are_not_written_beside_a_bucket(options):
 def test_files_need_a_folder_and_so_do_options_of_files(options):
     with pytest.raises(SettingsError, match="argument output: files are compressed into a folder"):
         compress_dataset("a.jsonl", **options)
-    with pytest.raises(SettingsError, match="argument limit: has a meaning with an output folder alone"):
-        compress_dataset(ROWS, **options, limit=3)
+    of_runs = {"limit": 3, "num_workers": 8, "engine": "ray", "retry_failed": True, "part_size": "5MB"}
+    for name, value in of_runs.items():
+        with pytest.raises(SettingsError, match=f"argument {name}: has a meaning with an output folder alone"):
+            compress_dataset(ROWS, **options, **{name: value})
     with pytest.raises(SettingsError, match="did you mean focus"):
         compress_dataset(ROWS, **options, fokus="x")
