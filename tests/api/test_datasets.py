@@ -7,6 +7,7 @@ from pathlib import Path
 
 import datasets
 import pandas as pd
+import pyarrow as pa
 import pytest
 from commands import TARGET, conversation, read_metrics, read_rows
 from own_summarizers import meeting
@@ -204,6 +205,11 @@ def test_nobody_answers(options, monkeypatch):
         (None, "not NoneType"),
         (b"rows", "not bytes"),
         (pd.DataFrame(ROWS), r"is a DataFrame; give its rows: \.to_dict\('records'\)"),
+        (pa.Table.from_pylist([ROWS[0]]), r"is a Table of pyarrow; give its rows: \.to_pylist\(\)"),
+        (
+            ROWS[0]["messages"],
+            r"is a list of messages, which is one row; give \[messages\], or the messages to Compr",
+        ),
         ([{"messages": {1}}], "row 0 cannot be written as JSON"),
         (
             [{}, {"at": pd.Timestamp(0)}],
