@@ -139,6 +139,17 @@ def test_an_iterable_dataset_is_compressed_as_it_is_taken(options, dataset):
     assert len(done.rejected) == 1
 
 
+def test_figures_of_an_iterable_dataset_are_those_of_its_last_pass(options, dataset):
+    done = compress_dataset(dataset.to_iterable_dataset(), **options)
+    first, *others = [(list(done.rows), list(done.metrics), list(done.rejected), done.totals) for _ in range(3)]
+    for other in others:
+        assert other[0] == first[0]
+        assert [each.source_row for each in other[1]] == [0, 1, 2, 3]
+        assert (len(other[2]), other[3].rows, other[3].tokens_saved) == (1, 4, first[3].tokens_saved)
+    next(iter(done.rows))
+    assert outcomes(done) == OUTCOMES
+
+
 @pytest.mark.parametrize("kind", ["list", "generator", "Dataset", "DatasetDict", "IterableDataset"])
 def test_into_a_run_folder_that_can_be_gone_on_with(options, dataset, kind, capsys):
     def given():
