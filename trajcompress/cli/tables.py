@@ -169,9 +169,12 @@ def _how_to_form(rows: int, settings: Settings | None) -> str:
         why = "error in metrics.parquet says why of each"
     else:
         why = "rejected.jsonl says why of each, and --save-unfit keeps such rows in the dataset"
+    version = ""
+    if target == "mistral":
+        version = "; where a --mistral-version is named that takes a row, and it is your tokenizer's, give that"
     return (
         f"no form in {target}: {counted(rows, 'row')}, which is no matter of length, so no limit helps; {why}. To "
-        "write them for it, change them in the input."
+        f"write them for it, change them in the input{version}."
     )
 
 
