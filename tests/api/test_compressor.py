@@ -12,9 +12,9 @@ from itertools import count
 from subprocess import PIPE
 from types import MappingProxyType
 
+import datasets
 import forked
 import numpy as np
-import pandas as pd
 import pytest
 from commands import TARGET, conversation, environment
 from loopback import LoopbackServer
@@ -24,9 +24,7 @@ from trajcompress import (
     CompressedMessages,
     CompressedRow,
     Compressor,
-    InputError,
     RowError,
-    SettingsError,
     SummarizerUnusableError,
     count_tokens,
 )
@@ -225,24 +223,6 @@ def test_rows_that_are_done_hold_no_place_of_those_that_are_worked_on(options, h
     assert [each.metrics.outcome for each in done] == ["compressed", *["skipped_under_target"] * most] * (2 * most)
 
 
-@pytest.mark.parametrize("wrong", [{"messages": []}, "rows", 5, None, pd.DataFrame({"messages": [[]]})])
-def test_one_row_is_not_many(options, wrong):
-    with Compressor(**options) as compressor, pytest.raises(InputError, match="argument rows"):
-        compressor.compress_many(wrong)
-
-
-@pytest.mark.parametrize("wrong", [0, -1, True, "8"])
-def test_wrong_concurrency(options, wrong):
-    with Compressor(**options) as compressor, pytest.raises(SettingsError, match="argument concurrency"):
-        compressor.compress_many([], concurrency=wrong)
-
-
-@pytest.mark.parametrize("columns", [{"messages": [[]], "id": ["a", "b"]}, {"messages": 5}, [[]]])
-def test_wrong_batches(options, columns):
-    with Compressor(**options) as compressor, pytest.raises(InputError, match="argument columns"):
-        compressor.compress_batch(columns)
-
-
 def test_pickled_and_opened_anew(options):
     with Compressor(**options) as compressor:
         expected = compressor.compress(conversation(0)).row
@@ -253,8 +233,6 @@ def test_pickled_and_opened_anew(options):
 
 @pytest.mark.parametrize("batched", [False, True])
 def test_in_the_processes_of_a_map(options, tmp_path, batched):
-    import datasets
-
     rows = [conversation(number, steps) for number, steps in enumerate((12, 2, 12, 12))]
     data = datasets.Dataset.from_list(rows)
     with Compressor(**options) as compressor:
@@ -297,38 +275,6 @@ def test_nothing_is_said_where_nobody_closes_it(paid, end):
         process = forked.start([], code=code + end, env=env, stdout=PIPE, stderr=PIPE)
         assert process.communicate() == (b"", b"")
     assert process.returncode == 0
-
-
-@pytest.mark.parametrize(
-    ("wrong", "words"),
-    [
-        ({"limit": 3}, "argument limit: is an option of compress_dataset, not of Compressor"),
-        ({"overwrite": True}, "argument overwrite: is an option of compress_dataset"),
-        (
-            {"target_max_tokens": [1]},
-            "argument target_max_tokens: compression.target_max_tokens should be a valid integer",
-        ),
-        ({"target_max_tokens": 0}, "argument target_max_tokens"),
-        ({"summary_target_tokens": 9000}, "argument target_max_tokens, argument summary_target_tokens"),
-        ({"for": "trl"}, "is called target"),
-        ({"facts": "perhaps"}, "argument facts"),
-        ({"rpm": 0.5}, "argument rpm"),
-        ({"price_in": 1.0, "model": "m", "base_url": "http://127.0.0.1:1/v1"}, "give both price_in and price_out"),
-        ({"count": "template"}, r"\(tokenizer\), or leave count=\"template\" out"),
-    ],
-)
-def test_errors_name_the_argument(options, wrong, words):
-    if "count" in wrong:
-        options = {}
-    with pytest.raises(SettingsError, match=words) as raised:
-        Compressor(**{**options, **wrong})
-    assert "command line" not in str(raised.value)
-    assert "--" not in str(raised.value)
-
-
-def test_counting_takes_the_options_of_counting():
-    with pytest.raises(SettingsError, match="argument model: is an option of Compressor, not of count_tokens"):
-        count_tokens({"messages": []}, model="m")
 
 
 def test_numbers_of_numpy_are_numbers(options):

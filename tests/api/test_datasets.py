@@ -7,6 +7,7 @@ from pathlib import Path
 
 import datasets
 import pandas as pd
+import pyarrow as pa
 import pytest
 from commands import TARGET, conversation, read_metrics, read_rows
 from own_summarizers import meeting
@@ -138,6 +139,17 @@ def test_an_iterable_dataset_is_compressed_as_it_is_taken(options, dataset):
     assert len(done.rejected) == 1
 
 
+def test_figures_of_an_iterable_dataset_are_those_of_its_last_pass(options, dataset):
+    done = compress_dataset(dataset.to_iterable_dataset(), **options)
+    first, *others = [(list(done.rows), list(done.metrics), list(done.rejected), done.totals) for _ in range(3)]
+    for other in others:
+        assert other[0] == first[0]
+        assert [each.source_row for each in other[1]] == [0, 1, 2, 3]
+        assert (len(other[2]), other[3].rows, other[3].tokens_saved) == (1, 4, first[3].tokens_saved)
+    next(iter(done.rows))
+    assert outcomes(done) == OUTCOMES
+
+
 @pytest.mark.parametrize("kind", ["list", "generator", "Dataset", "DatasetDict", "IterableDataset"])
 def test_into_a_run_folder_that_can_be_gone_on_with(options, dataset, kind, capsys):
     def given():
@@ -204,6 +216,11 @@ def test_nobody_answers(options, monkeypatch):
         (None, "not NoneType"),
         (b"rows", "not bytes"),
         (pd.DataFrame(ROWS), r"is a DataFrame; give its rows: \.to_dict\('records'\)"),
+        (pa.Table.from_pylist([ROWS[0]]), r"is a Table of pyarrow; give its rows: \.to_pylist\(\)"),
+        (
+            ROWS[0]["messages"],
+            r"is a list of messages, which is one row; give \[messages\], or the messages to Compr",
+        ),
         ([{"messages": {1}}], "row 0 cannot be written as JSON"),
         (
             [{}, {"at": pd.Timestamp(0)}],
@@ -227,7 +244,9 @@ def test_rows_are_not_written_beside_a_bucket(options):
 def test_files_need_a_folder_and_so_do_options_of_files(options):
     with pytest.raises(SettingsError, match="argument output: files are compressed into a folder"):
         compress_dataset("a.jsonl", **options)
-    with pytest.raises(SettingsError, match="argument limit: has a meaning with an output folder alone"):
-        compress_dataset(ROWS, **options, limit=3)
+    of_runs = {"limit": 3, "num_workers": 8, "engine": "ray", "retry_failed": True, "part_size": "5MB"}
+    for name, value in of_runs.items():
+        with pytest.raises(SettingsError, match=f"argument {name}: has a meaning with an output folder alone"):
+            compress_dataset(ROWS, **options, **{name: value})
     with pytest.raises(SettingsError, match="did you mean focus"):
         compress_dataset(ROWS, **options, fokus="x")

@@ -185,7 +185,14 @@ def test_metrics_of_an_earlier_version_are_read_though_nobody_counted_such_answe
         (["good.parquet", "--near", "95"], "--near 95: should be a share"),
         (["good.parquet", "--max-over-limit", "most"], "--max-over-limit most: should be a number of rows"),
         (["good.parquet", "--max-failed", "101%"], "--max-failed 101%: should be a percentage"),
-        (["good.parquet", "--min-facts-kept", "98"], "--min-facts-kept 98: should be a percentage such as 98%"),
+        *(
+            (
+                ["good.parquet", option, given],
+                f"{option} {given}: should be a percentage from 0% to 100%, such as 98%",
+            )
+            for option in ("--min-facts-kept", "--min-assistant-kept")
+            for given in ("98", "1.0", "most", "101%")
+        ),
         (["good.parquet", "--max-ratio", "-1"], "--max-ratio -1: should be"),
         (["good.parquet", "--json", "--format", "junit"], "give one"),
         (["good.parquet", "--export", "rows.csv"], "should end in .txt"),

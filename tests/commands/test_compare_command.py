@@ -89,6 +89,17 @@ def test_the_table_for_people(desk):
     assert any(line.split()[:4] == place for line in lines), "whole lines in a pipe"
 
 
+def test_a_setting_that_one_run_has_and_another_leaves_to_its_default(desk):
+    told = [line.split() for line in compare(desk, "offline", "model").stdout.splitlines()]
+    assert ["summarization.model", "not", "set", "loopback"] in told
+    defaults = desk.compress("rows.jsonl", "-o", "defaults")
+    assert defaults.code == 0
+    told = compare(desk, "offline", "defaults").stdout
+    assert "compression.prune" in told
+    assert ["compression.prune", "off", "default:", "all"] in [line.split() for line in told.splitlines()]
+    assert "null" not in told
+
+
 def test_rows_written_are_told_where_they_are_not_one_for_each(tmp_path):
     write_metrics(tmp_path / "a.parquet", [good(number, rows_written=1) for number in range(2)])
     write_metrics(tmp_path / "b.parquet", [good(0, rows_written=1), good(1, rows_written=3)])

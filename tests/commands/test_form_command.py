@@ -120,6 +120,7 @@ def test_rows_that_the_target_cannot_hold_say_why_and_are_lost_nowhere(desk):
     (unfit, _) = read_metrics(desk.path("kept"))
     assert (unfit["reason"], unfit["formed"]) == ("form_unfit", False)
     assert unfit["error"].startswith("tool_calls_with_content")
+    assert unfit["error"].endswith("; --mistral-version v7 takes the row")
     ran = desk.compress("a.jsonl", "-o", "out", "--for", "mistral")
     assert ran.code == 0
     (left_out,) = [line.split() for line in ran.stderr.splitlines() if "left out of the dataset" in line]
@@ -131,6 +132,18 @@ def test_rows_that_the_target_cannot_hold_say_why_and_are_lost_nowhere(desk):
     (rejected,) = read_rejected(desk.path("out"))
     assert (rejected["reason"], json.loads(rejected["raw"])) == ("form_unfit", UNFIT)
     assert len(read_rows(desk.path("out"))) == 1 == len(read_rejected(desk.path("out")))
+
+
+def test_a_version_of_mistral_that_takes_a_row_is_named_where_another_does_not(desk):
+    none_takes_it = {"id": "none", "messages": [{"role": "user", "content": "Hi."}, *UNFIT["messages"][2:]]}
+    desk.write("a.jsonl", [UNFIT, none_takes_it])
+    ran = desk.compress("a.jsonl", "-o", "v3", "--for", "mistral")
+    assert "where a --mistral-version is named that takes a row" in " ".join(ran.stderr.split())
+    assert ["--mistral-version" in row["error"] for row in read_metrics(desk.path("v3"))] == [True, False]
+    assert desk.compress("a.jsonl", "-o", "v7", "--for", "mistral", "--mistral-version", "v7").code == 0
+    assert [row["reason"] for row in read_metrics(desk.path("v7"))] == [None, "form_unfit"]
+    openai = desk.compress("a.jsonl", "-o", "openai", "--for", "openai")
+    assert "--mistral-version" not in openai.stderr
 
 
 def test_an_unfit_row_over_the_target_is_still_over_and_no_model_is_asked(desk):

@@ -30,6 +30,7 @@ def test_every_cell_runs(tmp_path, monkeypatch, capsys):
     assert names["outcomes"] == list(names["metrics"].outcome)
     assert "compressed" in names["outcomes"]
     assert "[CONTEXT SUMMARY]" in capsys.readouterr().out
+    assert names["own"].metrics.outcome == "compressed"
     assert names["own"].metrics.summarizer == "__main__:first_lines"
 
 

@@ -17,6 +17,7 @@ from trajcompress.formats.adapter import explain_format, read_trajectory, replac
 from trajcompress.formats.adapter_parts import lists_of
 from trajcompress.formats.conversion import adapters
 from trajcompress.formats.messages import FormatOptions
+from trajcompress.transcript.validity import violations
 
 MADE = Path(__file__).parents[1] / "support" / "data" / "formats"
 FORMATS = {
@@ -182,6 +183,22 @@ def test_steps_without_a_history():
     assert trajectory.source_columns == ("trajectory",)
     assert [turn.text for turn in trajectory.turns][:3] == with_history[:3]
     assert [turn.role for turn in trajectory.turns] == ["system", "user", "assistant", "user", "assistant", "user"]
+
+
+@pytest.mark.parametrize("column", ["trajectory", "history"])
+def test_the_one_observation_of_a_step_with_two_calls_answers_both(column):
+    """SWE-agent tells it as the result of the first, so nothing else is known to have come of the second."""
+    asked = {"role": "user", "content": "do it"}
+    calls = [CALL, CALL | {"id": "c2"}]
+    step = {"action": "", "observation": "a.py", "response": "I look.", "tool_calls": calls, "query": [asked]}
+    row = {"trajectory": [step | {"tool_call_ids": ["c1", "c2"]}], "info": {}}
+    if column == "history":
+        acted = {"role": "assistant", "content": "I look.", "tool_calls": calls}
+        row["history"] = [asked, acted, {"role": "tool", "content": "a.py", "tool_call_ids": ["c1", "c2"]}]
+    trajectory = read(row)
+    assert trajectory.source_columns == (column,)
+    assert said(row)[2:] == [("tool", "a.py", "", ("c1",)), ("tool", "", "", ("c2",))]
+    assert list(violations(trajectory.turns, "openai")) == []
 
 
 BROKEN = [

@@ -32,7 +32,7 @@ CHATS = row()
 def explained(*files):
     """Return the notes on files, each a name and its rows; a row that is none is rejected."""
     notes = []
-    explainer = Explainer(notes.append, {})
+    explainer = Explainer(notes.append, {}, "template")
     for name, rows in files:
         source = Source(name, name, "jsonl", None, None)
         for index, each in enumerate(rows):
@@ -90,7 +90,7 @@ def test_a_mixed_file_has_one_line_of_its_formats():
 def test_a_long_file_tells_its_format_before_it_ends():
     shared = {"conversations": [{"from": "human", "value": "go"}, {"from": "gpt", "value": "done"}]}
     notes = []
-    explainer = Explainer(notes.append, {})
+    explainer = Explainer(notes.append, {}, "template")
     source = Source("a", "a", "jsonl", None, None)
     for index in range(1000):
         assert notes == []
@@ -107,10 +107,10 @@ def test_a_worker_tells_the_same_of_rows_that_each_name_a_role_and_a_column_in_l
     for index in range(20_000):
         turns = [{"role": f"agent{index}", "content": "hi"}, {"role": "assistant", "content": "yes"}]
         rows.append(Parsed(source, index, index, accepted({f"of{index}": turns}), 1))
-    collected, in_worker, here = Collected({}), [], []
+    collected, in_worker, here = Collected({}, "template"), [], []
     for each in rows:
         collected.explain(each)
-    told, itself = Explainer(in_worker.append, {}), Explainer(here.append, {})
+    told, itself = Explainer(in_worker.append, {}, "template"), Explainer(here.append, {}, "template")
     (how,) = collected.take()
     told.add(how)
     for each in rows:

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias, Unpack, overload
 
-from trajcompress.api.inputs import check_no_frame
+from trajcompress.api.inputs import check_rows
 from trajcompress.api.lifecycle import Closable
 from trajcompress.api.opened_compressor import Done, OpenedCompressor
 from trajcompress.api.options import documented, settings_of
@@ -100,7 +100,7 @@ class Compressor(Closable[OpenedCompressor]):
             SummarizerUnusableError: The endpoint refuses every call, or is down; rows before that were given back.
             InputError: ``rows`` is one row.
         """
-        return self._many(((row, None) for row in _check_rows(rows)), self._check_concurrency(concurrency))
+        return self._many(((row, None) for row in _rows_in(rows)), self._check_concurrency(concurrency))
 
     @overload
     def acompress_many(
@@ -117,7 +117,7 @@ class Compressor(Closable[OpenedCompressor]):
 
         Where taking a row waits for something, give an asynchronous iterable: the others would hold up the loop.
         """
-        return self._many_async(_check_rows(rows), self._check_concurrency(concurrency))
+        return self._many_async(_rows_in(rows), self._check_concurrency(concurrency))
 
     def compress_batch(self, columns: Mapping[str, Any]) -> CompressedBatch:
         """Compress a batch of rows, as ``datasets.Dataset.map(…, batched=True)`` passes it.
@@ -261,8 +261,8 @@ def _cancel(begun: Iterable[_Begun]) -> None:
         done.cancel()
 
 
-def _check_rows(rows: Any) -> Any:
-    check_no_frame("rows", rows)
+def _rows_in(rows: Any) -> Any:
+    check_rows("rows", rows)
     if isinstance(rows, str | bytes | Mapping) or not isinstance(rows, Iterable | AsyncIterable):
         raise InputError(f"argument rows: should be rows, one after the other, not {type(rows).__name__}")
     return rows

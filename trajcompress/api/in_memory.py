@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from trajcompress.api.compressor import MOST_AHEAD, Compressed, Compressor
 from trajcompress.api.inputs import InputKind, numbered, without_progress_bars
 from trajcompress.api.results import CompressedDataset, CompressedRow
-from trajcompress.api.rows import MEMORY
+from trajcompress.api.rows import MEMORY, columns_of, rows_of
 from trajcompress.errors import InputError
 from trajcompress.run.progress.progress import Progress
 from trajcompress.run.progress.reporter import Reporter
@@ -90,22 +90,28 @@ def _compressed(
             yield _Kept(split, place, given, row)
 
 
-def _lazy(inputs: Any, compressor: Compressor) -> CompressedDataset[Any]:
+def _lazy(inputs: Any, compressor: NamingCompressor) -> CompressedDataset[Any]:
     made: CompressedDataset[Any] = CompressedDataset(None)
 
-    def compress(batch: Mapping[str, Any]) -> dict[str, list[Any]]:
-        done = compressor.compress_batch(batch)
-        kept = [metrics.outcome != "rejected" for metrics in done.metrics]
-        made.metrics.extend(done.metrics)
-        for place in (place for place, keep in enumerate(kept) if not keep):
-            made.rejected.append({name: values[place] for name, values in done.columns.items()})
+    def compress(batch: Mapping[str, Any], places: Sequence[int]) -> dict[str, list[Any]]:
+        if places[0] == 0:  # another pass
+            made.metrics.clear()
+            made.rejected.clear()
+        named = ((row, RowId(MEMORY, place)) for row, place in zip(rows_of(batch), places, strict=True))
+        done = list(compressor.compress_named(named))
+        rows = [each.row for each in done if isinstance(each, CompressedRow)]  # all of them
+        kept = [each.metrics.outcome != "rejected" for each in done]
+        made.metrics.extend(each.metrics for each in done)
+        made.rejected.extend(row for row, keep in zip(rows, kept, strict=True) if not keep)
+        columns = columns_of(rows)
         return {
             name: [value for value, keep in zip(values, kept, strict=True) if keep]
-            for name, values in done.columns.items()
+            for name, values in columns.items()
         }
 
     size = max(compressor.concurrency, MOST_AHEAD)  # not all of them take a call
-    return replace(made, rows=inputs.map(compress, batched=True, batch_size=size, remove_columns=inputs.column_names))
+    how = {"batched": True, "batch_size": size, "with_indices": True, "remove_columns": inputs.column_names}
+    return replace(made, rows=inputs.map(compress, **how))
 
 
 def _of_datasets(

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 from trajcompress.api.rows import is_messages
 from trajcompress.dataset.durable import temporary
 from trajcompress.errors import InputError
-from trajcompress.formats.messages import MESSAGES
+from trajcompress.formats.messages import MESSAGES, is_message
 
 InputKind: TypeAlias = Literal["files", "list", "iterable", "Dataset", "IterableDataset", "DatasetDict"]
 STAGED = "-input"
@@ -28,7 +28,7 @@ def kind_of(inputs: Any) -> InputKind:
         return "files"
     if type(inputs).__module__.partition(".")[0] == "datasets":
         return _kind_of_datasets(inputs)
-    check_no_frame("inputs", inputs)
+    check_rows("inputs", inputs)
     if isinstance(inputs, Mapping):
         raise InputError("argument inputs: a mapping is one row, which goes through Compressor.compress()")
     if isinstance(inputs, list | tuple):
@@ -47,15 +47,23 @@ def kind_of(inputs: Any) -> InputKind:
     )
 
 
-def check_no_frame(argument: str, rows: Any) -> None:
-    """Refuse a frame of pandas or polars, which is iterated over by columns.
+def check_rows(argument: str, rows: Any) -> None:
+    """Refuse what looks like rows and is none: a frame or a table, whose items are columns, and one trajectory.
 
     Raises:
-        InputError: it is one.
+        InputError: it is one; says what to give.
     """
-    if type(rows).__name__ in ("DataFrame", "LazyFrame"):
+    kind = type(rows).__name__
+    if kind in ("DataFrame", "LazyFrame"):
         to_dicts = "to_dict('records')" if hasattr(rows, "to_dict") and hasattr(rows, "iterrows") else "to_dicts()"
-        raise InputError(f"argument {argument}: is a {type(rows).__name__}; give its rows: .{to_dicts}")
+        raise InputError(f"argument {argument}: is a {kind}; give its rows: .{to_dicts}")
+    if hasattr(rows, "to_pylist"):
+        raise InputError(f"argument {argument}: is a {kind} of pyarrow; give its rows: .to_pylist()")
+    if is_messages(rows) and rows and all(isinstance(each, Mapping) and is_message(dict(each)) for each in rows):
+        raise InputError(
+            f"argument {argument}: is a list of messages, which is one row; give [messages], or the messages to "
+            "Compressor.compress()"
+        )
 
 
 def stage(inputs: Any, kind: InputKind, output: str | Path) -> list[str]:

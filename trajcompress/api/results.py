@@ -104,7 +104,7 @@ class CompressedDataset(Generic[Kind]):
     Attributes:
         rows: The rows, in their order, but for those that are rejected. Of a generator or an ``IterableDataset`` they
             are compressed as they are taken, and the other attributes fill as that goes on; another pass over an
-            ``IterableDataset`` compresses again, which a ``cache`` makes cheap.
+            ``IterableDataset`` compresses again, which a ``cache`` makes cheap, and fills them anew.
         metrics: One for each row that was given. ``source_row`` is its place, ``source_file`` the split of a
             ``DatasetDict``, else ``<memory>``.
         rejected: The rows that hold no trajectory, as they were given; the metrics say why.

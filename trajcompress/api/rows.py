@@ -45,7 +45,10 @@ def rows_of(columns: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         InputError: it is none: not a mapping of lists of the same length.
     """
     if not isinstance(columns, Mapping):
-        raise InputError(f"argument columns: a batch is a mapping of lists, not {type(columns).__name__}")
+        raise InputError(
+            f"argument columns: a batch is a mapping of lists, not {type(columns).__name__}; where a data set has a "
+            "format, map it without: dataset.with_format(None).map(…)"
+        )
     batch = {name: columns[name] for name in columns}
     if wrong := next((name for name, values in batch.items() if not hasattr(values, "__len__")), None):
         raise InputError(f"argument columns: column {wrong!r} is no list; one row goes through compress()")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from trajcompress.cli.printing import terminal_width
+from trajcompress.compaction.loss_marks import marks_not_read
 from trajcompress.settings.choices import Target
 from trajcompress.transcript.violation import MEANINGS
 from trajcompress.wording import counted, place_in, printable
@@ -40,6 +41,7 @@ def print_json(
         "rows_of_input": result.rows_of_input,
         "violations": kinds,
         "notes": notes,
+        "unread_marks": result.unread_marks,
         "changed_inputs": result.changed,
         "left_out": [left.as_dict() for left in left_out],
     }
@@ -79,6 +81,8 @@ def _lines(result: "CheckResult", target: Target, *, new_only: bool) -> Iterator
             where = "" if example.turn is None else f" turn {example.turn}"
             detail = printable(" ".join(example.detail.split()))
             yield "    ", f"{place_in(printable(example.file), example.row, example.line)}{where}: {detail}"
+    for mark, rows in result.unread_marks.items():
+        yield "", f"note: {counted(rows, 'row')}: {marks_not_read([mark], target)}"
     new = "new " if new_only else ""
     yield "", f"{counted(result.rows, 'row')} checked for {target}, {result.invalid_rows:,} with {new}violations"
     if result.of_input is not None and (result.of_input or result.invalid_rows):

@@ -83,7 +83,7 @@ def _print_table(result: RunResult, settings: Settings | None) -> None:
             "facts that kept turns rely on, in summaries", f"{totals.facts_kept:,} of {totals.facts_needed:,}"
         )
     _add_summarizers(table, totals, settings)
-    _add_calls(table, totals, "API calls" if result.state in _STATES else "API calls for these rows")
+    _add_calls(table, totals, settings, "API calls" if result.state in _STATES else "API calls for these rows")
     console = Console(stderr=True, highlight=False)
     console.print(f"\n{title}", soft_wrap=not console.is_terminal, markup=False)
     console.print(table)
@@ -122,7 +122,7 @@ def _add_summarizers(table: Table, totals: Totals, settings: Settings | None) ->
             table.add_row(printable(f"summaries by {name}"), f"{rows:,}")
 
 
-def _add_calls(table: Table, totals: Totals, what: str) -> None:
+def _add_calls(table: Table, totals: Totals, settings: Settings | None, what: str) -> None:
     if totals.summarization_api_calls:
         table.add_row(what, f"{totals.summarization_api_calls:,} ({totals.summarization_errors:,} failed)")
         cached = f" ({totals.cached_tokens:,} cached)" * bool(totals.cached_tokens)
@@ -130,7 +130,10 @@ def _add_calls(table: Table, totals: Totals, what: str) -> None:
             "tokens in, out of the model", f"{totals.prompt_tokens:,}{cached}, {totals.completion_tokens:,}"
         )
         if totals.cost_usd is not None:
-            table.add_row("cost in USD", f"{totals.cost_usd:,.4f}")
+            most = settings.summarization.max_cost if settings else None
+            above = totals.cost_usd - most if most is not None else 0.0
+            more = f" ({above:,.4f} above --max-cost)" if above > 0 else ""
+            table.add_row("cost in USD", f"{totals.cost_usd:,.4f}{more}")
         elif not totals.prompt_tokens:
             table.add_row("cost in USD", "unknown: no tokens were counted")
     if totals.cache_hits:
@@ -169,9 +172,12 @@ def _how_to_form(rows: int, settings: Settings | None) -> str:
         why = "error in metrics.parquet says why of each"
     else:
         why = "rejected.jsonl says why of each, and --save-unfit keeps such rows in the dataset"
+    version = ""
+    if target == "mistral":
+        version = "; where a --mistral-version is named that takes a row, and it is your tokenizer's, give that"
     return (
         f"no form in {target}: {counted(rows, 'row')}, which is no matter of length, so no limit helps; {why}. To "
-        "write them for it, change them in the input."
+        f"write them for it, change them in the input{version}."
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -16,7 +18,16 @@ _KEYS: dict[Marks, dict[str, Any]] = {
     "weight": {"weight": 0},
 }
 _BY_TARGET: dict[Target, Marks] = {"axolotl": "train", "openai": "weight"}  # the others read no such key
-_READS_NO_KEY: frozenset[Target] = frozenset({"trl", "llama-factory", "verl"})
+_READ_BY: dict[Target, frozenset[str]] = {
+    "axolotl": frozenset({"train"}),
+    "openai": frozenset({"weight"}),
+    "mistral": frozenset({"weight"}),
+    "trl": frozenset(),
+    "llama-factory": frozenset(),
+    "verl": frozenset(),
+}
+"""Of targets that are trainers, the keys that they read."""
+_READS_NO_KEY = frozenset(target for target, keys in _READ_BY.items() if not keys)
 
 
 def marked(turn: Turn, marks: Marks, target: Target) -> Turn:
@@ -28,6 +39,27 @@ def marked(turn: Turn, marks: Marks, target: Target) -> Turn:
 def has_mark(marks: Marks, target: Target) -> bool:
     """Tell whether a summary that is a turn of its own gets such a key, which the target reads."""
     return bool(_key(marks, target)) and target not in _READS_NO_KEY
+
+
+def unread_marks(turns: Sequence[Turn], target: Target) -> list[str]:
+    """Return the marks that leave the assistant's turns out of the loss and that the target does not read."""
+    if target not in _READ_BY:
+        return []
+    said = [turn.raw for turn in turns if turn.role == "assistant"]
+    marks = {key: value for keys in _KEYS.values() for key, value in keys.items() if key not in _READ_BY[target]}
+    return [
+        f"{key}: {json.dumps(value)}"
+        for key, value in marks.items()
+        if any(raw.get(key) is not None and raw[key] == value for raw in said)
+    ]
+
+
+def marks_not_read(marks: Sequence[str], target: Target) -> str:
+    """Say what comes of marks that the target does not read."""
+    return (
+        f"assistant turns are marked to be left out of the loss ({', '.join(marks)}), which {target} does not read: "
+        "it trains them"
+    )
 
 
 def learns_from_users(

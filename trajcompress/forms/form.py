@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -103,7 +103,7 @@ class Form(Struct, frozen=True):
         if made is trajectory or made.formed is None or not made.formed.changes:
             return made
         faults: tuple[str, ...] = tuple(
-            found.kind for found in self._violations(trajectory) if found.kind not in NOTES
+            found.kind for found in self._violations(trajectory, self.mistral) if found.kind not in NOTES
         )
         if self.refuses and not trajectory.source_columns and self.refuses(trajectory):
             faults += ("template_refuses",)
@@ -160,24 +160,33 @@ class Form(Struct, frozen=True):
         )
 
     def _refused(self, made: Trajectory) -> str | None:
-        """Return why the target's loader would drop the row all the same."""
+        """Return why the target's loader would drop the row all the same, and what would take it."""
+        fault = self._fault(made, self.mistral)
+        if fault is None or self.target != "mistral":
+            return fault
+        versions = get_args(MistralVersion)
+        later = versions[versions.index(self.mistral) + 1 :]
+        takes = next((each for each in later if self._fault(made, each) is None), None)
+        return f"{fault}; --mistral-version {takes} takes the row" if takes else fault
+
+    def _fault(self, made: Trajectory, mistral: MistralVersion) -> str | None:
         if self.target in _COUNTS_MARKS and (fault := next(media_faults(made, self.target), None)):
             return f"media_mismatch: {fault}"
         fatal = demands_of(self.target, assistant_only=self.assistant_only).fatal
         if fatal is not None and not fatal:
             return None
-        for found in self._violations(made):
+        for found in self._violations(made, mistral):
             if found.kind not in NOTES and (fatal is None or found.kind in fatal):
                 where = "" if found.turn is None else f"turn {found.turn}: "
                 return f"{found.kind}: {where}{found.detail}"
         return None
 
-    def _violations(self, trajectory: Trajectory) -> tuple[Violation, ...]:
+    def _violations(self, trajectory: Trajectory, mistral: MistralVersion) -> tuple[Violation, ...]:
         return violations(
             trajectory.turns,
             self.target,
             mapped_roles=self.options.role_map,
-            mistral=self.mistral,
+            mistral=mistral,
             assistant_only=self.assistant_only,
         )
 

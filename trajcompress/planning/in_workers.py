@@ -74,7 +74,7 @@ class PlanSetup:
 
     def _plan(self, channel: Channel, counter: TokenCounter, selection: Selection) -> None:
         settings = self.settings[0]
-        collected = Collected(settings.input.role_map, hides_calls=counter.hides_calls)
+        collected = Collected(settings.input.role_map, settings.compression.target, hides_calls=counter.hides_calls)
         reading = Reading(settings, selection, collected, build_form_with(settings, counter))
         shown_at = 0.0
 

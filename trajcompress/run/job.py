@@ -10,7 +10,7 @@ from trajcompress.dataset.rows import Source
 from trajcompress.dataset.standing import Watch
 from trajcompress.dataset.storage.location import location_of
 from trajcompress.errors import EngineMismatchError, InputError, OutputError, SettingsError
-from trajcompress.run.build.components import check_segments
+from trajcompress.run.build.components import check_segments, note_of_segments
 from trajcompress.run.build.summarizer import build_summarizer
 from trajcompress.run.folder.run_folder import RunFolder
 from trajcompress.run.interrupt import StopOn
@@ -39,6 +39,8 @@ def run(settings: Settings, inputs: Sequence[str], reporter: Reporter, *, stop_o
     for note in found.notes():
         reporter.note(note)
     check_segments(settings)
+    if twice := note_of_segments(settings):
+        reporter.note(twice)
     _check_batch(settings, sources)
     check_priced(settings)
     folder = RunFolder(output_folder(settings, inputs))

@@ -9,6 +9,8 @@ from trajcompress.errors import SettingsError, SummarizerUnusableError
 from trajcompress.run.build.prices import listed_price, price_of
 from trajcompress.run.folder.summaries import RunSummaries
 from trajcompress.settings import Settings
+from trajcompress.summarize.endpoint.priced import Spent
+from trajcompress.wording import counted
 
 
 def check_priced(settings: Settings) -> None:
@@ -40,8 +42,8 @@ def check_priced(settings: Settings) -> None:
         )
 
 
-def spent_before(settings: Settings, summaries: RunSummaries, note: Callable[[str], None]) -> float:
-    """Return what earlier sessions of a run have paid for the summaries that it keeps, in USD.
+def spent_before(settings: Settings, summaries: RunSummaries, note: Callable[[str], None]) -> Spent:
+    """Return what earlier sessions of a run have paid for the summaries that it keeps.
 
     Those that are damaged are repaired, which is noted.
 
@@ -49,27 +51,28 @@ def spent_before(settings: Settings, summaries: RunSummaries, note: Callable[[st
         OutputError: they cannot be read.
     """
     if settings.summarization.max_cost is None or not summaries.exists():
-        return 0.0
+        return Spent(0.0, 0)
     price = price_of(settings)
     with contextlib.closing(summaries.open(note)) as store:
         store.fetch()
-        return sum(
-            usage.cost_usd if usage.cost_usd is not None else price.cost_of(usage) if price else 0.0
-            for usage in store.usages()
-        )
+        usages = list(store.usages())
+    costs = (each.cost_usd if each.cost_usd is not None else price.cost_of(each) if price else 0.0 for each in usages)
+    return Spent(sum(costs), sum(each.api_calls for each in usages))
 
 
-def ceiling(settings: Settings, before: float, spent: Callable[[], float | None]) -> Callable[[], None]:
-    """Return what raises SummarizerUnusableError once no more may be spent.
+def ceiling(settings: Settings, before: Spent, spent: Callable[[], Spent | None]) -> Callable[[int], None]:
+    """Return what is given how many calls are open, and raises SummarizerUnusableError where one more costs too much.
+
+    What calls will cost is the average of those before.
 
     Args:
-        settings: say how much may be.
-        before: what was, in earlier sessions, in USD.
+        settings: say how much may be spent.
+        before: what was, in earlier sessions.
         spent: gives what this session has spent, None where nobody knows.
     """
     most = settings.summarization.max_cost
 
-    def check() -> None:
+    def check(open_calls: int) -> None:
         if most is None:
             return
         if (now := spent()) is None:
@@ -78,9 +81,14 @@ def ceiling(settings: Settings, before: float, spent: Callable[[], float | None]
                 "the server does not count tokens, so nobody knows what its answers cost; go on without --max-cost",
                 has_answered=True,
             )
-        if before + now >= most:
+        usd, calls = before.usd + now.usd, before.calls + now.calls
+        each = usd / calls if calls else 0.0
+        if usd >= most or usd + (open_calls + 1) * each > most:
+            opened = f", {counted(open_calls, 'call')} under way" if open_calls else ""
             raise SummarizerUnusableError(
-                "max_cost", f"${before + now:,.4f} are spent, and --max-cost is {most:g}", has_answered=True
+                "max_cost",
+                f"${usd:,.4f} are spent{opened}, a call costs some ${each:,.4f}, and --max-cost is {most:g}",
+                has_answered=True,
             )
 
     return check

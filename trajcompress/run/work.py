@@ -29,8 +29,9 @@ from trajcompress.summarize.cache.summarizer import Stores
 class Work(Struct, frozen=True):
     """What is to be done: the parts that the ``ledger`` lacks, to be committed to the ``store``.
 
-    ``read_through`` is called with each source once its last row was read, ``check_cost`` before each call: it raises
-    SummarizerUnusableError where no more may be spent. For ``stop_on`` see :func:`~trajcompress.run.job.run`.
+    ``read_through`` is called with each source once its last row was read, ``check_cost`` before each call with how
+    many are open: it raises SummarizerUnusableError where no more may be spent. For ``stop_on`` see
+    :func:`~trajcompress.run.job.run`.
     """
 
     settings: Settings
@@ -41,7 +42,7 @@ class Work(Struct, frozen=True):
     reporter: Reporter
     emit: Emit
     read_through: Callable[[Source], None]
-    check_cost: Callable[[], None]
+    check_cost: Callable[[int], None]
     stop_on: StopOn | None
 
 

@@ -69,11 +69,6 @@ class CompressOptions(CompactOptions, total=False):
     facts: bool
     marks: choices.Marks
     record: bool
-    num_workers: int | str
-    engine: choices.Engine
-    ray_address: str
-    retry_failed: bool
-    part_size: int | str
 
 
 class DatasetOptions(CompressOptions, total=False):
@@ -103,3 +98,8 @@ class DatasetOptions(CompressOptions, total=False):
     save_unfit: bool
     max_in_flight: int
     max_failed: int | str
+    num_workers: int | str
+    engine: choices.Engine
+    ray_address: str
+    retry_failed: bool
+    part_size: int | str

@@ -133,8 +133,8 @@ class Summarization:
         None,
         "--max-cost USD",
         Group.CALLS,
-        "What the calls of a run may cost, in all its sessions. Then it stops, and goes on with more; calls that are "
-        "open by then are paid for on top.",
+        "What the calls of a run may cost, in all its sessions. Where one more would cost more, with those that are "
+        "open, by what calls cost on average so far, it stops, and goes on with more.",
         in_plan=False,
     )
     redact: Redact = option(

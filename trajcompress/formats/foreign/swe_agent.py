@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from trajcompress.errors import RowError
@@ -29,7 +29,7 @@ def _find(row: Row, lists: Lists) -> tuple[str, ...]:
 def _read(_: Row, lists: Lists, columns: tuple[str, ...]) -> Made:
     if columns == ("history",):
         history = objects(lists.get("history"), "turn")
-        return Made([_said(message, index) for index, message in enumerate(history)])
+        return Made([said for index, message in enumerate(history) for said in _said(message, index)])
     steps = objects(lists["trajectory"], "step")
     asked = steps[0].get("query") or steps[0].get("messages") or []
     asked = asked if isinstance(asked, list) else []
@@ -38,15 +38,16 @@ def _read(_: Row, lists: Lists, columns: tuple[str, ...]) -> Made:
     return Made([*before, *(message for step in steps for message in _done(step))])
 
 
-def _said(message: Mapping[str, Any], index: int) -> Message:
-    """Return a message of the history; the call that a result answers under the name that OpenAI has for it."""
+def _said(message: Mapping[str, Any], index: int) -> Iterator[Message]:
+    """Yield a message of the history; the calls that a result answers under the name that OpenAI has for one."""
     if not isinstance(message.get("role"), str):
         raise RowError("turn_without_role", f"turn {index} of 'history' has no role")
-    ids = message.get("tool_call_ids")
     said = {key: value for key, value in message.items() if value is not None or key == "content"}
-    if message["role"] == "tool" and isinstance(ids, list) and len(ids) == 1:
-        said = {key: value for key, value in said.items() if key != "tool_call_ids"} | {"tool_call_id": ids[0]}
-    return said
+    ids = _ids(message)
+    if message["role"] == "tool" and ids:
+        yield from _answers({key: value for key, value in said.items() if key != "tool_call_ids"}, ids)
+    else:
+        yield said
 
 
 def _done(step: Mapping[str, Any]) -> Iterator[Message]:
@@ -54,12 +55,24 @@ def _done(step: Mapping[str, Any]) -> Iterator[Message]:
     said = step.get("response")
     if said is None:
         said = "\n".join(json_text(step[key]) for key in ("thought", "action") if step.get(key))
-    calls, ids = step.get("tool_calls"), step.get("tool_call_ids")
+    calls, ids = step.get("tool_calls"), _ids(step)
     yield {"role": "assistant", "content": said} | ({"tool_calls": calls} if calls else {}) | rest_of(step, *_READ)
-    answer: Message = {"role": "user", "content": step.get("observation") or ""}
-    if calls and isinstance(ids, list) and ids:
-        answer = {"role": "tool", "content": answer["content"], "tool_call_id": ids[0]}
-    yield answer
+    observed = step.get("observation") or ""
+    if calls and ids:
+        yield from _answers({"role": "tool", "content": observed}, ids)
+    else:
+        yield {"role": "user", "content": observed}
+
+
+def _ids(holder: Mapping[str, Any]) -> list[Any]:
+    ids = holder.get("tool_call_ids")
+    return ids if isinstance(ids, list) else []
+
+
+def _answers(answer: Message, ids: Sequence[Any]) -> Iterator[Message]:
+    """Yield what answers the calls of a step: its one observation, as SWE-agent tells it, for the first of them."""
+    yield answer | {"tool_call_id": ids[0]}
+    yield from ({"role": "tool", "content": "", "tool_call_id": call_id} for call_id in ids[1:])
 
 
 ADAPTER = Adapter("swe-agent", _find, _read)

@@ -42,9 +42,12 @@ def parse_percentage(text: str) -> Decimal:
     Raises:
         ValueError: it is no percentage from 0% to 100%.
     """
-    limit = FailureLimit.parse(text)
+    try:
+        limit = FailureLimit.parse(text)
+    except ValueError:
+        limit = FailureLimit()
     if not limit.percent:
-        raise ValueError("should be a percentage such as 98%")
+        raise ValueError("should be a percentage from 0% to 100%, such as 98%")
     return limit.number
 
 

@@ -44,6 +44,7 @@ class CheckResult:
     """What a check found, by kind; a row that holds no trajectory counts under the reader's reason.
 
     ``notes`` are what is noted of rows and makes none of them invalid.
+    ``unread_marks`` leave assistant turns out of the loss, in so many rows each, and the target does not read them.
     ``changed`` says of sources what became of them while they were read. ``rows_of_input`` have faults that their
     input had, ``of_input`` of them in all; None where that is not known.
     """
@@ -52,6 +53,7 @@ class CheckResult:
     invalid_rows: int = 0
     found: dict[str, Found] = field(default_factory=dict)
     notes: dict[str, Found] = field(default_factory=dict)
+    unread_marks: dict[str, int] = field(default_factory=dict)
     changed: dict[str, str] = field(default_factory=dict)
     rows_of_input: int | None = None
     of_input: int | None = None
@@ -122,6 +124,7 @@ def check_rows(
     if reading:
         watch.look(reading)
     result.changed = watch.changed
+    result.unread_marks = dict(rules.marks)
     if origin and origin.given_up:
         result.of_input = result.rows_of_input = None
     return result

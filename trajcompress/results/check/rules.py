@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Protocol, TypeAlias
 
 from msgspec import Struct
 
+from trajcompress.compaction.loss_marks import unread_marks
 from trajcompress.dataset.rows import Row, Source, Unreadable
 from trajcompress.errors import RowError
 from trajcompress.formats.adapter import read_trajectory
@@ -67,6 +69,8 @@ class Rules:
         self._compares = False
         self._json_columns: frozenset[str] = frozenset()
         self._kind = ""
+        self.marks: Counter[str] = Counter()
+        """In how many rows the target does not read such marks of the loss."""
 
     def begin(self, source: Source) -> None:
         """Go on with the rows of a source."""
@@ -107,6 +111,7 @@ class Rules:
         except RowError as error:
             yield error.reason, None, str(error).removeprefix(f"{error.reason}: ")
             return
+        self.marks.update(unread_marks(trajectory.turns, self._standard.target))
         for violation in self._violations(trajectory, where):
             yield violation.kind, violation.turn, violation.detail
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import Any
 
-from trajcompress.metrics.totals import Totals
 from trajcompress.results.compare.model import Comparison
 
 
@@ -15,12 +13,12 @@ def as_json(comparison: Comparison) -> str:
     runs = comparison.runs
     value = {
         "runs": [
-            {"path": run.file.name, "target_max_tokens": run.file.target, **_totals(run.totals)} for run in runs
+            {"path": run.file.name, "target_max_tokens": run.file.target, **run.totals.as_dict()} for run in runs
         ],
         "common": {
             "rows": comparison.common_rows,
             "differing": comparison.differing,
-            "runs": [{"path": run.file.name, **_totals(run.common)} for run in runs],
+            "runs": [{"path": run.file.name, **run.common.as_dict()} for run in runs],
         },
         "settings": {key: list(values) for key, values in comparison.settings.items()},
         "changed_inputs": list(comparison.changed_inputs),
@@ -36,7 +34,3 @@ def as_json(comparison: Comparison) -> str:
         ],
     }
     return json.dumps(value, indent=2)
-
-
-def _totals(totals: Totals) -> dict[str, Any]:
-    return totals.as_dict()

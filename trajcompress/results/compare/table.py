@@ -14,6 +14,7 @@ from trajcompress.results.audit.figures import brief, number, place
 from trajcompress.results.audit.gates import percent, share
 from trajcompress.results.compare.model import Comparison, Side
 from trajcompress.results.text_table import Columns, lines_of, shortened
+from trajcompress.settings import SETTINGS
 from trajcompress.wording import counted
 
 _INDENT = "  "
@@ -119,11 +120,14 @@ def _outcome(outcome: str) -> Callable[[Totals], str]:
 
 
 def _settings(comparison: Comparison, names: Sequence[str], width: int | None) -> list[str]:
-    rows = [(key, *map(_value, values)) for key, values in comparison.settings.items()]
+    rows = [(key, *(_value(key, value) for value in values)) for key, values in comparison.settings.items()]
     return ["Settings that differ", *_side_by_side(names, rows, width)]
 
 
-def _value(value: Any) -> str:
+def _value(key: str, value: Any) -> str:
+    if value is None:
+        means = SETTINGS[key].default_text if key in SETTINGS else ""
+        value = f"default: {means}" if means else "not set"
     return shortened(brief(value if isinstance(value, str) else json.dumps(value)), _LONGEST_VALUE)
 
 

@@ -26,17 +26,17 @@ class Calls(NamedTuple):
 
 def build_calls(settings: Settings) -> Calls:
     """Return what calls go by that are made for whoever asks, also again after all have failed."""
-    limiter = _limiter(settings, lambda: None)
+    limiter = _limiter(settings, lambda _: None)
     return Calls(limiter, _outage(settings, limiter))
 
 
-def build_calls_of_run(settings: Settings, check_cost: Callable[[], None]) -> Calls:
+def build_calls_of_run(settings: Settings, check_cost: Callable[[int], None]) -> Calls:
     """Return what calls go by that this process makes in a run, as long as more may be spent."""
     limiter = _limiter(settings, check_cost)
     return Calls(limiter, _outage(settings, limiter, stops_for_good=True))
 
 
-def build_leases(settings: Settings, emit: Emit, check_cost: Callable[[], None]) -> Leases:
+def build_leases(settings: Settings, emit: Emit, check_cost: Callable[[int], None]) -> Leases:
     """Return what workers lease their calls of, as long as more may be spent."""
     limiter = _limiter(settings, check_cost)
     return Leases(limiter, _outage(settings, limiter), settings.summarization.timeout, emit)
@@ -49,7 +49,7 @@ def build_leased_limiter(settings: Settings, channel: Channel) -> LeasedLimiter:
     return LeasedLimiter(channel, chosen.tpm, settings.processing.max_concurrent_requests, spaces=spaces)
 
 
-def _limiter(settings: Settings, check_cost: Callable[[], None]) -> RateLimiter:
+def _limiter(settings: Settings, check_cost: Callable[[int], None]) -> RateLimiter:
     chosen = settings.summarization
     return RateLimiter(chosen.rpm, chosen.tpm, settings.processing.max_concurrent_requests, check_cost)
 

@@ -45,6 +45,18 @@ def check_segments(settings: Settings) -> None:
         )
 
 
+def note_of_segments(settings: Settings) -> str | None:
+    """Return what is to be known where turns are trained in two rows, as no mark leaves them out of one."""
+    compression = settings.compression
+    if not compression.train_summaries or has_mark(settings.output.marks, compression.target):
+        return None
+    return (
+        f"rows of --train-summaries train the assistant's turns before their summary once more, as --for "
+        f"{compression.target} has no mark that leaves these out of the loss: give the rows of kind summary a run of "
+        "their own, that learns from the last turn alone, or take --marks with a trainer that reads them"
+    )
+
+
 def build_policy(settings: Settings) -> Policy:
     """Return what a compacted trajectory must be, and how it comes to be so."""
     protected, compression, output = settings.protected_turns, settings.compression, settings.output

@@ -16,6 +16,7 @@ from pathlib import PurePosixPath, PureWindowsPath
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
+from trajcompress.compaction.loss_marks import has_mark
 from trajcompress.dataset.storage.location import Location
 from trajcompress.dataset.storage.parquet import open_parquet
 from trajcompress.metrics.files import BATCH_ROWS
@@ -76,6 +77,7 @@ def dataset_card(
     settings = run_json["settings"]
     target = settings["compression.target_max_tokens"]
     room = settings["compression.summary_target_tokens"]
+    trains_summaries = settings.get("compression.train_summaries", False)
     before, after = read_lengths(metrics, segments)
     template = jinja2.Environment(undefined=jinja2.StrictUndefined, keep_trailing_newline=True).from_string(  # noqa: S701 - Markdown, not HTML
         resources.files("trajcompress.run.folder").joinpath("card.md.jinja").read_text(encoding="utf-8")
@@ -93,7 +95,8 @@ def dataset_card(
         settings=list(_settings(run_json, totals)),
         in_segments=segments is not None,
         clears=settings["compression.prune"] != "off",
-        summaries_trained=settings.get("compression.train_summaries", False),
+        summaries_trained=trains_summaries,
+        trained_twice=trains_summaries and not has_mark(settings["output.marks"], settings["compression.target"]),
         starters=dict(starters),
         mark=SUMMARY_PREFIX,
         end=SUMMARY_END,

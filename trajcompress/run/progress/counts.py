@@ -59,6 +59,7 @@ class Counts:
     called: int = 0
     failed: int = 0
     usd: float | None = None
+    paid: int = 0  # calls that this is for
     uncounted: int = 0  # answers whose tokens the server has not counted
     useless: int = 0  # answers that are no summaries
     pause: Pause | None = None
@@ -154,6 +155,7 @@ class Counts:
         self._minute.append((now, sent + written))
         price = self.price_of(str(figures.get("model"))) if self.price_of else None
         if price is not None:
+            self.paid += 1
             self.usd = (self.usd or 0.0) + price.cost(sent, written, cached_tokens=cached)
 
     def _read_to(self, figures: dict[str, Figure]) -> None:

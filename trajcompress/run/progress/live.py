@@ -17,7 +17,7 @@ from trajcompress.dataset.durable import temporary
 from trajcompress.events import Emit, Event, Figure
 from trajcompress.metrics.row import Outcome
 from trajcompress.run.progress.counts import Counts
-from trajcompress.summarize.endpoint.priced import Price
+from trajcompress.summarize.endpoint.priced import Price, Spent
 
 _EVERY_S = 2.0
 _ERRORS = 5
@@ -56,10 +56,11 @@ class LiveProgress:
 
         return emit_to_both
 
-    def spent(self) -> float | None:
-        """Return what the calls of this session have cost in USD; None where a server does not count tokens."""
+    def spent(self) -> Spent | None:
+        """Return what the calls of this session have cost; None where a server does not count tokens."""
         with self._lock:
-            return None if self._counts.uncounted else self._counts.usd or 0.0
+            counts = self._counts
+            return None if counts.uncounted else Spent(counts.usd or 0.0, counts.paid)
 
     def _take(self, event: Event, figures: dict[str, Figure]) -> None:
         self._counts.take(event, figures, time.monotonic())

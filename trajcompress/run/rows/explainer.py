@@ -9,12 +9,13 @@ from types import MappingProxyType
 from msgspec import Struct
 from msgspec.structs import replace
 
+from trajcompress.compaction.loss_marks import marks_not_read, unread_marks
 from trajcompress.formats.adapter import explain_format, explain_roles
 from trajcompress.run.rows.output_rows import ADDED_COLUMNS
 from trajcompress.run.rows.per_turn import look_like_it
 from trajcompress.run.rows.row import Accepted, Parsed
 from trajcompress.settings import Settings
-from trajcompress.settings.choices import Role
+from trajcompress.settings.choices import Role, Target
 from trajcompress.transcript.text_protocol import (
     beginnings_of,
     explain_text_protocol,
@@ -67,15 +68,19 @@ class HowRead(Struct, frozen=True):
         )
 
 
-def how_read(source: str, row: Accepted, role_map: Mapping[str, Role], *, hides_calls: bool = False) -> HowRead:
+def how_read(
+    source: str, row: Accepted, role_map: Mapping[str, Role], target: Target, *, hides_calls: bool = False
+) -> HowRead:
     """Return how one row was read: what names its format and roles is what the input holds, not what is written.
 
-    ``hides_calls``: the chat template shows none.
+    The ``target`` may not read its marks; ``hides_calls``: the chat template shows none.
     """
     trajectory = row.trajectory
     formats, texts = {explain_format(row.read): 1}, tuple(explain_roles(row.read, role_map))
     if hides_calls and any(turn.raw.get("tool_calls") for turn in trajectory.turns):
         texts = (*texts, _CALLS_HIDDEN)
+    if marks := unread_marks(row.read.turns, target):
+        texts = (*texts, marks_not_read(marks, target))
     how = HowRead(source, formats, texts, per_turn=look_like_it(trajectory), columns=frozenset(trajectory.row))
     if not has_text_protocol(trajectory.turns):
         return how
@@ -85,8 +90,9 @@ def how_read(source: str, row: Accepted, role_map: Mapping[str, Role], *, hides_
 class Collected:
     """How the rows of a part are read, kept for who explains it."""
 
-    def __init__(self, role_map: Mapping[str, Role], *, hides_calls: bool = False) -> None:
+    def __init__(self, role_map: Mapping[str, Role], target: Target, *, hides_calls: bool = False) -> None:
         self._role_map = role_map
+        self._target: Target = target
         self._hides_calls = hides_calls
         self._how: list[HowRead] = []
 
@@ -94,7 +100,7 @@ class Collected:
         """Keep how a row was read."""
         if not isinstance(parsed.made, Accepted):
             return
-        how = how_read(parsed.source.name, parsed.made, self._role_map, hides_calls=self._hides_calls)
+        how = how_read(parsed.source.name, parsed.made, self._role_map, self._target, hides_calls=self._hides_calls)
         if self._how and self._how[-1].source == how.source:
             self._how[-1] = self._how[-1].with_more(how)
         else:
@@ -117,13 +123,19 @@ def build_explainer(settings: Settings, note: Callable[[str], None], *, hides_ca
     named = {name: option for name, option in named.items() if name not in ADDED_COLUMNS}
     looks_for_per_turn = output.per_turn_columns is None
     return Explainer(
-        note, settings.input.role_map, named, looks_for_per_turn=looks_for_per_turn, hides_calls=hides_calls
+        note,
+        settings.input.role_map,
+        settings.compression.target,
+        named,
+        looks_for_per_turn=looks_for_per_turn,
+        hides_calls=hides_calls,
     )
 
 
 class Explainer:
     """Notes how the rows of each source are read, of many sources only what is new; ``role_map`` needs no note.
 
+    Marks are noted that the ``target`` does not read.
     What needs all rows of a source to be said comes at its end: also which columns that options ``named`` no row has.
     ``looks_for_per_turn``: columns are named that look as if they held a value for each turn.
     """
@@ -132,6 +144,7 @@ class Explainer:
         self,
         note: Callable[[str], None],
         role_map: Mapping[str, Role],
+        target: Target,
         named: Mapping[str, str] = MappingProxyType({}),
         *,
         looks_for_per_turn: bool = False,
@@ -139,6 +152,7 @@ class Explainer:
     ) -> None:
         self._note = note
         self._role_map = role_map
+        self._target: Target = target
         self._named = named
         self._columns: frozenset[str] = frozenset()
         self._looks_for_per_turn = looks_for_per_turn
@@ -157,7 +171,10 @@ class Explainer:
     def explain(self, parsed: Parsed) -> None:
         """Say how a row was read, if that is new."""
         if isinstance(parsed.made, Accepted):
-            self.add(how_read(parsed.source.name, parsed.made, self._role_map, hides_calls=self._hides_calls))
+            how = how_read(
+                parsed.source.name, parsed.made, self._role_map, self._target, hides_calls=self._hides_calls
+            )
+            self.add(how)
 
     def add(self, how: HowRead) -> None:
         """Say how some more rows were read, as far as that is new."""

@@ -100,7 +100,9 @@ class _PartWork:
         self._counter = counter
         self._selection = instructions.selection
         self._store = PartStore(folder)
-        self._collected = Collected(settings.input.role_map, hides_calls=counter.hides_calls)
+        self._collected = Collected(
+            settings.input.role_map, settings.compression.target, hides_calls=counter.hides_calls
+        )
         form = build_form_with(settings, counter)
         before = finished_before(self._store.folder, settings)
         self._reading = Reading(settings, self._selection, self._collected, form, finished_before=before)

@@ -36,11 +36,16 @@ class RateLimiter:
         rpm: Requests per minute, above 0, or None for no limit.
         tpm: Tokens per minute, prompt and completion, above 0, or None for no limit.
         max_concurrent: Requests in flight at once, at least 1.
-        check_cost: Raises SummarizerUnusableError where no more may be spent.
+        check_cost: Is given how many requests are in flight before each one, and raises SummarizerUnusableError where
+            no more may be spent.
     """
 
     def __init__(
-        self, rpm: float | None, tpm: int | None, max_concurrent: int, check_cost: Callable[[], None] = lambda: None
+        self,
+        rpm: float | None,
+        tpm: int | None,
+        max_concurrent: int,
+        check_cost: Callable[[int], None] = lambda _: None,
     ) -> None:
         self.tpm = tpm
         self.max_concurrent = max_concurrent
@@ -123,7 +128,7 @@ class RateLimiter:
                 await self._clear(tokens)
                 if self._is_closed:
                     await asyncio.get_running_loop().create_future()
-                self._check_cost()
+                self._check_cost(self._in_flight)
             except BaseException:  # a cancellation, too, must not lose the place
                 self._slots.release()
                 raise

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from msgspec import Struct
 
 from trajcompress.summarize.base import Around, Summary, SummaryRequest, Usage
@@ -38,6 +40,13 @@ class Price(Struct, frozen=True):
         sent, written = usage.batched_prompt_tokens, usage.batched_completion_tokens
         whole = self.cost(usage.prompt_tokens, usage.completion_tokens, cached_tokens=usage.cached_tokens)
         return max(whole - self.cost(sent, written) + self.by_batch().cost(sent, written), 0.0)
+
+
+class Spent(NamedTuple):
+    """What calls have cost, in USD, and how many calls that were."""
+
+    usd: float
+    calls: int
 
 
 class PricedSummarizer(Around[KeyedSummarizer]):
