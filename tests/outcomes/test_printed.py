@@ -86,3 +86,11 @@ def test_a_warning_of_an_installed_package_is_told_without_where_that_is():
 def test_the_values_of_an_array_stand_with_what_says_whose_they_are():
     printed = "Unique values: <StringArray>\n['M', 'F']\nLength: 2, dtype: str\n" + "of no use\n" * 40
     assert "Unique values: <StringArray> ['M', 'F']" in said(printed, limit=60)
+
+
+def test_parts_of_a_text_stand_in_its_order_under_their_titles():
+    rows = ("\n".join(f"Row {n}:\t{name}{n}\tx" for n in range(1, 30)) for name in "ab")
+    sheets = "\n\n".join(f"Sheet {n} rows:\n{each}" for n, each in enumerate(rows, 1))
+    told = read(sheets, action("exec", command="python show.py"), taken={"b4": 9.0, "a7": 9.0}, most=400).said
+    stand = [told.index(part) for part in ("Sheet 1 rows:", "Row 7: a7 x", "Sheet 2 rows:", "Row 4: b4 x")]
+    assert stand == sorted(stand)

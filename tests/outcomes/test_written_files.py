@@ -61,7 +61,7 @@ def test_a_chain_of_any_length_is_read(code, times):
         ("python - <<'PY'\nopen('a.py', 'w')\nPY", ("a.py",)),
         ("cd src && python3.11 -u - <<-END && pytest\nopen('a.py', 'w')\nEND", ("a.py",)),
         ("python <<PY\nopen('a.py', 'w')\nPY\npython3 - <<PY\nopen('b.py', 'w')\nPY", ("a.py", "b.py")),
-        ("cat > run.py <<'PY'\nopen('a.py', 'w')\nPY\npython run.py", ()),
+        ("cat > run.py <<'PY'\nopen('a.py', 'w')\nPY\npython run.py", ("a.py",)),
         ("node - <<'JS'\nopen('a.py', 'w')\nJS", ()),
     ],
 )
@@ -104,3 +104,21 @@ def test_what_a_terminal_repeats_of_a_script_says_nothing():
     script = f"python - <<'PY'\nif '+' not in old:\n    raise SystemExit('no such block')\n{PATCH}\nPY"
     for printed, files in (("no such block", ""), ("patched", "- src/sum.py")):
         assert changed(screen((script, printed)), command=script) == files
+
+
+@pytest.mark.parametrize(("printed", "files"), [("patched", "- fix.py\n- src/sum.py"), ("not there", "")])
+def test_a_script_that_is_saved_and_run_changed_what_it_says_that_it_did(printed, files):
+    script = "if '+' in old:\n    with open('src/sum.py', 'w') as f:\n        f.write(new)\n    print('patched')\n"
+    script += "else:\n    print('not there')"
+    for saving in ("cat > fix.py <<'EOF'", "cat <<'EOF' > fix.py"):
+        assert changed(printed, command=f"{saving}\n{script}\nEOF\npython fix.py") == files
+        assert "src/sum.py" not in changed(printed, command=f"{saving}\n{script}\nEOF\ncat fix.py")
+
+
+def test_of_branches_that_say_the_same_none_is_known_to_write():
+    code = "if a:\n    open('a.py', 'w').write(a)\n    print('done')\nelse:\n    print('done')"
+    assert written_by(code).files == ()
+    both = (
+        "if a:\n    open('a.py', 'w').write(a)\n    print('a')\nelse:\n    open('b.py', 'w').write(b)\n    print('b')"
+    )
+    assert written_by(both).files == ()

@@ -197,3 +197,12 @@ def test_a_console_that_asks_for_words_of_a_person_is_none_of_these(typed, said)
     for asked in ("Provide feedback to writer. Press enter to skip", "Please give feedback to writer. Press enter"):
         text = f"{asked} or type 'exit' to end the conversation: {typed}"
         assert request_text(Turn("user", text, {})) == said
+
+
+def test_a_question_of_cline_that_was_answered_has_come_to_an_answer():
+    asked = "<ask_followup_question>\n<question>Go on?</question>\n</ask_followup_question>"
+    answered = "[ask_followup_question for 'Go on?'] Result:\n<answer>\nYes, but slowly\n</answer>"
+    row = openai(("user", "Mend it."), ("assistant", asked), ("user", answered), ("assistant", "So I do."))
+    record = extract(ask(row.turns[1:]))
+    assert "→ answered by the user" in section(record, "Steps")
+    assert '"Yes, but slowly"' in section(record, "Requests")

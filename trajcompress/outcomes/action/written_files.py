@@ -12,6 +12,11 @@ from trajcompress.processes.late_patterns import holds_any, late_re
 
 _READ_CHARS = 20_000
 _HANDED = late_re(r"\bpython[\d.]{0,5}(?: -\S{0,20}){0,4} ?<<-? ?['\"]?(\w{1,40})['\"]?[^\n]{0,200}\n")
+_SAVED = late_re(
+    r"\bcat > ?(?P<to>[\w./-]{1,200}\.py) ?<<-? ?['\"]?(?P<word>\w{1,40})['\"]?[ \t]{0,8}\n"
+    r"|\bcat <<-? ?['\"]?(?P<ends>\w{1,40})['\"]? ?> ?(?P<into>[\w./-]{1,200}\.py)[ \t]{0,8}\n"
+)
+_RAN = late_re(r"\bpython[\d.]{0,5} (?:-\S{1,20} ){0,4}([\w./-]{1,200}\.py)(?![\w/.])")
 _WRITING, _WRITE_MODES = ("write", "open("), frozenset("wax")
 _ENDS = ("SystemExit", "exit(", "quit(")
 
@@ -38,6 +43,11 @@ def written_by(code: str) -> Written:
     ('a.py', 'b.log')
     >>> written_by("if not found:\n    raise SystemExit('none')\nopen('a.py', 'w').write(found)\nprint('patched')")
     Written(files=('a.py',), said=('patched',))
+
+    So has one that may not write at all, where it does.
+
+    >>> written_by("if it in text:\n    open('a.py', 'w').write(text)\n    print('patched')\nelse:\n    print('no')")
+    Written(files=('a.py',), said=('patched',))
     """
     if len(code) > _READ_CHARS or not holds_any(code, _WRITING) or (tree := parsed(code)) is None:
         return NOTHING_WRITTEN
@@ -45,7 +55,9 @@ def written_by(code: str) -> Written:
     shared = {name for each in ast.walk(tree) if isinstance(each, ast.Global) for name in each.names}
     found: dict[str, None] = {}
     said = ""
+    chosen = NOTHING_WRITTEN
     for statement in tree.body:
+        chosen |= _written_in_branch(statement, known) if isinstance(statement, ast.If) else NOTHING_WRITTEN
         given = _given(statement, known)
         known |= {name: given.get(name, "") if name not in shared else "" for name in _bound_in(statement)}
         for value in _certain(statement):
@@ -54,8 +66,29 @@ def written_by(code: str) -> Written:
                 found |= {path: None} if path else {}
                 said = "" if path else said or _printed(value)
     if holds_any(code, _ENDS):
-        return Written(tuple(found), (said,)) if said else NOTHING_WRITTEN
-    return Written(tuple(found))
+        return Written(tuple(found), (said,)) | chosen if said else NOTHING_WRITTEN
+    return Written(tuple(found)) | chosen
+
+
+def _written_in_branch(statement: ast.If, known: Mapping[str, str]) -> Written:
+    """Return what one branch writes, and what that prints behind it which no other does; nothing of several."""
+    bound = set(_bound_in(statement))
+    outside = {name: path for name, path in known.items() if name not in bound}
+    found = [_of_branch(branch, outside) for branch in (statement.body, statement.orelse)]
+    told = [_printed(node) for node in ast.walk(statement) if isinstance(node, ast.Call)]
+    writing = [(files, said) for files, said in found if files and told.count(said) == 1]
+    return Written(writing[0][0], (writing[0][1],)) if len(writing) == 1 else NOTHING_WRITTEN
+
+
+def _of_branch(branch: Iterable[ast.stmt], known: Mapping[str, str]) -> tuple[tuple[str, ...], str]:
+    files: dict[str, None] = {}
+    said = ""
+    for value in chain(*map(_certain, branch)):
+        if isinstance(value, ast.Call):
+            path = _written(value, known)
+            files |= {path: None} if path else {}
+            said = "" if path else said or _printed(value)
+    return tuple(files) if said else (), said
 
 
 def _given(statement: ast.stmt, known: Mapping[str, str]) -> dict[str, str]:
@@ -77,8 +110,10 @@ def _bound_in(statement: ast.stmt) -> Iterator[str]:
 
 
 def written_in(command: str) -> Written:
-    r"""Return what scripts write that a command line hands to Python as documents.
+    r"""Return what scripts write that a command line hands to Python as documents, or saves so and runs.
 
+    >>> written_in("cat > fix.py <<'EOF'\nopen('a.py', 'w').write('x = 1')\nEOF\npython3 fix.py").files
+    ('a.py',)
     >>> written_in("cd src && python3 - <<'PY'\nopen('a.py', 'w').write('x = 1')\nPY\npytest").files
     ('a.py',)
     """
@@ -88,6 +123,13 @@ def written_in(command: str) -> Written:
         end = command.find(f"\n{handed[1]}", handed.end() - 1)
         at = end if end >= 0 else len(command)
         written |= written_by(command[handed.end() : at])
+    at = 0
+    while saved := _SAVED.search(command, at):
+        end = command.find(f"\n{saved['word'] or saved['ends']}", saved.end() - 1)
+        at = end if end >= 0 else len(command)
+        script = saved["to"] or saved["into"]
+        if any(ran[1].removeprefix("./") == script.removeprefix("./") for ran in _RAN.finditer(command, at)):
+            written |= written_by(command[saved.end() : at])
     return written
 
 
