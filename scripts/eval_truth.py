@@ -62,7 +62,7 @@ QUOTED = ("quoted value", "quoted words", "quoted in another form")
 FULL = 0.8
 BULK = re.compile(
     r"→ the same result as [^\n]{1,400} (?:before|last); |→ fails as before"
-    r"|\[… [\d,]+ (?:encoded|NUL) characters elided …\]"
+    r"|\[… (?:[\d,]+ (?:encoded|NUL)|as in the (?:first turns|call), [\d,]+) characters elided …\]"
     r"|\[… (?:the same (?:line|words) [\d,]+ times|[\d,]+) more "
 )
 NEAR = 0.02

@@ -28,7 +28,7 @@ LAST = re.compile(r"^(?:the )?(?:last|latest|final|failed) (?:action|command|cal
 GROUP = re.compile(r"; (?=(?:[^;→]|\\;)* → )")
 CLEAR_MARK = re.compile(r"(?i)omitted|elided|truncated|removed|cleared|cut|shortened|…")
 CUT = re.compile(
-    r"\[… [\d,]+ (?:encoded |NUL )?characters elided[^\]]*\]"
+    r"\[… (?:as in the (?:first turns|call), )?[\d,]+ (?:encoded |NUL )?characters elided[^\]]*\]"
     r"|\[… (?:the same (?:line|words) [\d,]+ times more"
     r"|[\d,]+ more such lines(?: of [^\n,]{1,80})?, with other (?:numbers|files)(?: \([^\n)]{1,200}\))?, elided) …\]"
 )
