@@ -12,6 +12,7 @@ from shared import load_cached
 from trajectories import read, result
 
 from trajcompress.compaction.text.padding import without_padding
+from trajcompress.compaction.text.tails import constant_tails, without_tail
 from trajcompress.tokens.counter import TokenCounter
 
 ROW = "{n:<6}{year:>24}{value:>16}" + "             NaN" * 6
@@ -72,3 +73,26 @@ def test_what_the_call_says_is_not_told_again(counter: TokenCounter):
     assert not row.still_over_limit
     mark = f"[… as in the call, {len(SCRIPT):,} characters elided …]"
     assert turns[2].text == f"Command: python -c\n{mark}\nOutput: 60 cells written\nExit Code: 0"
+
+
+REMINDER = (
+    f"<system-reminder>\n{'Mind that you only look at this file, and do not mend it. ' * 5}\n</system-reminder>"
+)
+
+
+def test_a_note_below_result_after_result_stands_below_the_last_alone():
+    read_ = [(n, f"line {n} of it\n\n{REMINDER}") for n in range(3)]
+    tails = constant_tails([*read_, *((n, f"{n} files changed") for n in range(3, 9))])
+    assert tails == {0: len(REMINDER), 1: len(REMINDER)}
+    mark = f"[… {len(REMINDER)} characters elided …]"
+    assert without_tail(read_[0][1], tails[0]) == f"line 0 of it\n\n{mark}"
+
+
+def test_what_some_results_end_with_may_be_what_came_of_them():
+    failed = (
+        "Your changes were not applied: mend your edit, and try again.\n" + "Do not send the same edit again. " * 6
+    )
+    edits = [(n, f"{n}: error\n{failed}") for n in range(3)]
+    assert constant_tails([*edits, *((n, f"{n} files changed") for n in range(3, 9))]) == {}
+    assert constant_tails(edits).keys() == {0, 1}
+    assert constant_tails([(n, failed) for n in range(9)]) == {}  # that is all they say

@@ -39,7 +39,9 @@ def talk(said: list[int]) -> Trajectory:
         call = {"id": f"c{number}", "function": {"name": "read", "arguments": f'{{"path": "src/f{number}.py"}}'}}
         thought = f"Step {number}. " + "I look at what it does there. " * sentences
         messages.append({"role": "assistant", "content": thought, "tool_calls": [{"type": "function", **call}]})
-        messages.append({"role": "tool", "tool_call_id": f"c{number}", "content": f"file {number}\n{OBSERVED}"})
+        messages.append(
+            {"role": "tool", "tool_call_id": f"c{number}", "content": f"file {number}\n{OBSERVED}\nend {number}"}
+        )
     return read([*messages, {"role": "assistant", "content": "Done."}])
 
 

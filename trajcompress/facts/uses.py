@@ -110,7 +110,8 @@ class TurnReader:
         if turn.role == "assistant":
             if '"' in said.text:
                 reader.schema.update(_JSON_KEY.findall(said.text))
-            used.say(candidates(without_bodies(turn, said)), _WRITTEN)
+            text = without_bodies(turn, said)
+            used.say(_others(candidates(text), _own_names((text,))), _WRITTEN)
             used.say(candidates(said.reasoning), _SAID)
             for values in said.arguments:
                 _call(used, values)

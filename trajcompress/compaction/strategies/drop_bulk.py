@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, cached_property, partial
 from itertools import accumulate
@@ -29,6 +29,7 @@ from trajcompress.compaction.text.padding import without_padding
 from trajcompress.compaction.text.progress import without_progress
 from trajcompress.compaction.text.result_lines import LONG_CHARS
 from trajcompress.compaction.text.runs import without_runs
+from trajcompress.compaction.text.tails import constant_tails, without_tail
 from trajcompress.facts import facts_in, facts_needed
 from trajcompress.facts.reading import readable
 from trajcompress.formats.rewrite import map_results, result_texts
@@ -60,6 +61,10 @@ def drop_bulk(state: State, policy: Policy) -> Asking[State | Skip]:
     lines = _repeated(state, observed, policy)
     turns = list(state.turns)
     thinned = [*observed, *(i for i, turn in enumerate(turns[:free]) if turn.example and i not in spared)]
+    tails = constant_tails(
+        ((index, number), text) for index in observed for number, text in enumerate(result_texts(turns[index]))
+    )
+    tailed = {index for index, _ in tails}
     states = [index for index in observed if without_state(turns[index].text) != turns[index].text]
     told_anew = frozenset(states[:-1])
     for index in thinned:
@@ -67,6 +72,8 @@ def drop_bulk(state: State, policy: Policy) -> Asking[State | Skip]:
         for texts, where in standing.get(index, ()):
             if texts.marked_in(turn.text, where) != turn.text:
                 turn = turns[index] = map_results(turn, partial(_told_once, texts, where))
+        if index in tailed:
+            turn = turns[index] = map_results(turn, partial(_without_tail, tails, index))
         if index in lines:
             turns[index] = map_results(turn, partial(_replaced, lines[index]))
         elif thin(0, turn.text) != turn.text:
@@ -98,6 +105,10 @@ def _with_repeats(state: State, dropped: State, lines: Collection[int], policy: 
 
 def _replaced(line: str, _number: int, _text: str) -> str:
     return line
+
+
+def _without_tail(tails: Mapping[Place, int], index: int, number: int, text: str) -> str:
+    return without_tail(text, tails.get((index, number), 0))
 
 
 def _standing(turns: Sequence[Turn]) -> dict[int, Sequence[tuple[Standing, str]]]:
