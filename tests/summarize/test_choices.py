@@ -7,6 +7,7 @@ from summed_up import ask, say
 
 from trajcompress.summarize.extractive import extract
 from trajcompress.summarize.extractive.choices import options_of, taken_of
+from trajcompress.summarize.extractive.fit import Record, fit
 
 OFFERED = """There are two errors left. Would you like me to:
 
@@ -70,3 +71,27 @@ def test_a_number_that_is_said_twice_is_told_twice():
     ]
     turns += [say("user", "1"), say("assistant", "It is done, as you wished.")]
     assert extract(ask(tuple(turns), budget=400)).count('- "1"') == 2
+
+
+def test_of_a_list_that_is_offered_the_first_lines_stand_before_what_is_asked():
+    legs = "\n".join(
+        f"   - Leg {n}: HAT{n}29, from gate {n}, and from {n} to {n} seats in each of its cabins"
+        for n in range(1, 12)
+    )
+    offer = (
+        f"The fastest trip back is:\n\n- **Flight Option 2:**\n{legs}\n\nWould you like to proceed with this option?"
+    )
+    told = summary(offer, "Yes, let's go with this option.", budget=160)
+    assert '"The fastest trip back is: Flight Option 2: Leg 1: HAT129, from gate 1' in told
+    assert 'Would you like to proceed with this option?"' in told
+
+
+def test_a_value_that_a_line_tells_with_another_has_no_line_of_its_own():
+    words_of = {
+        "gift_card_62766": "payment_id = gift_card_62766",
+        "113.50": "id = gift_card_62766, amount = 113.50",
+        "certificate_8544": "id = certificate_8544",
+    }
+    told = fit(Record((), words_of), 200, len)
+    assert "payment_id" not in told
+    assert told.endswith("- id = gift_card_62766, amount = 113.50\n- id = certificate_8544")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from enum import Enum
 from typing import TypeAlias
 
@@ -172,20 +172,20 @@ def _needed_lines(record: Record, missing: Sequence[str], room: float) -> list[s
 
 
 def _needed_lines_of(missing: Sequence[str], words: Mapping[str, str], room: float) -> tuple[list[str], bool]:
-    """Write facts, several that share their words once, and say whether all of them fit."""
-    lines: list[str] = []
+    """Write facts, none in two lines but with others, and say whether all of them fit."""
+    lines: dict[str, Collection[str]] = {}  # with what each tells
     left, fits = list(missing), True
     while left:
         line = words[left.pop(0)]
         if len(line) + 3 > room:
             fits = False
             continue
-        shorter = [other for other in lines if other in line]
-        room -= len(line) + 3 - sum(len(other) + 3 for other in shorter)
-        lines = [other for other in lines if other not in shorter] + [line]
-        told = facts_in(left, line)
+        told = facts_in(missing, line)
+        needless = [other for other, facts in lines.items() if other in line or all(map(told.__contains__, facts))]
+        room -= len(line) + 3 - sum(len(other) + 3 for other in needless)
+        lines = {other: facts for other, facts in lines.items() if other not in needless} | {line: told}
         left = [other for other in left if other not in told]
-    return lines, fits
+    return list(lines), fits
 
 
 def _choose(lines: Sequence[Line], room: float) -> dict[int, int]:

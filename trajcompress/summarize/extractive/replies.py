@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 
 from trajcompress.outcomes.compact import parse
-from trajcompress.outcomes.text import clip, one_line, sentences, shorten, whole_sentences
+from trajcompress.outcomes.text import clip, line_break, one_line, sentences, shorten, whole_sentences
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.extractive.choices import options_of, taken_of
 from trajcompress.summarize.extractive.fit import ASKED, BRIEF_CHARS, RECENT, Line, Section
@@ -38,6 +38,7 @@ _GREETING = late_re(
     re.IGNORECASE,
 )
 _BETWEEN = " … "
+_LIST_MARKS = " \t-*#>"
 _LAST_SENTENCES, _CLOSES = 5, "*_\"')”’"
 _THOUGHT_END = "</think>"
 _THINKS = late_re(r"(?:\A|(?<=\n\n))_Thinking:_[ \n](?:[^\n]|\n(?!\n)){0,8000}\s{0,4}")  # in an export of opencode
@@ -106,7 +107,7 @@ def _answered(spoken: str, after: Turn) -> str:
         return shorten("; ".join(taken), _OPTION_CHARS)
     if not _is_brief(answer):
         return ""
-    asked = _asked(one_line(clip(spoken)))
+    asked = _asked(clip(spoken))
     return "" if any(option in asked for option in options.values()) else asked
 
 
@@ -121,7 +122,7 @@ def _is_brief(answer: str) -> bool:
 
 def _asked(said: str) -> str:
     """Return the last question with which something said ends, or asks for an answer; nothing where it is long."""
-    last = (said[start:end].strip() for start, end in reversed(sentences(said)[-_LAST_SENTENCES:]))
+    last = (one_line(said[start:end]) for start, end in reversed(sentences(said)[-_LAST_SENTENCES:]))
     asked = next((each for each in last if each.rstrip(_CLOSES).endswith(("?", "？")) or _CONFIRM.match(each)), "")
     return asked if len(asked) <= _SHORT_REPLY_CHARS else ""
 
@@ -132,13 +133,26 @@ def _reply(index: int, score: float, by: str | None, said: str, asks: str) -> Li
     said = said[greeting.end() :] if (greeting := _GREETING.match(said)) and said[greeting.end() :].strip() else said
     whole = one_line(clip(said))
     long = binding_sentences(said, _REPLY_CHARS) if not (by or asks) and len(whole) > _REPLY_CHARS else ""
-    forms = filter(None, (long or _quoted(whole, asks, _REPLY_CHARS), _quoted(whole, asks, _SHORT_REPLY_CHARS)))
+    forms = filter(None, (long or _quoted(said, asks, _REPLY_CHARS), _quoted(said, asks, _SHORT_REPLY_CHARS)))
     quoted = (f'{by}: "{form}"' if by else f'"{form}"' for form in forms)
     return Line(Section.REPLIES, index, score, tuple(dict.fromkeys(quoted)))
 
 
 def _quoted(said: str, asks: str, limit: int) -> str:
-    if not asks or len(said) <= limit:
-        return whole_sentences(said, limit)
-    begun = whole_sentences(said, limit - len(asks) - len(_BETWEEN)).removesuffix(_BETWEEN.rstrip())
+    whole = one_line(clip(said))
+    if not asks or len(whole) <= limit:
+        return whole_sentences(whole, limit)
+    room = limit - len(asks) - len(_BETWEEN)
+    begun = whole_sentences(whole, room).removesuffix(_BETWEEN.rstrip()) or _first_lines(said, room)
     return f"{begun}{_BETWEEN if begun else _BETWEEN.lstrip()}{asks}"
+
+
+def _first_lines(said: str, room: int) -> str:
+    """Return the lines with which a reply begins, as of a list, which has no sentences, as many as have room."""
+    begun = ""
+    for line in (one_line(line).strip(_LIST_MARKS) for line in clip(said).splitlines()):
+        more = f"{begun}{line_break(begun) if line else ''}{line}"
+        if len(more) > room:
+            break
+        begun = more
+    return begun
