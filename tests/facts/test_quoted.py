@@ -28,6 +28,9 @@ SEARCHES = [
     f"------- SEARCH\n{OLD}\n=======\n{NEW}\n+++++++ REPLACE",
     f"<<<<<<< SEARCH\n:start_line:61\n-------\n{OLD}\n=======\n{NEW}\n>>>>>>> REPLACE\n",
 ]
+SCRIPT = f'text = open("a.py").read()\nold = """{OLD}"""\nnew = """{NEW}"""\n'
+SCRIPT += 'open("a.py", "w").write(text.replace(old, new))'
+SCRIPTS = [SCRIPT, SCRIPT.replace(OLD, OLD.replace("\n", "\\n"))]
 PATCH = "\n".join(["@@ -61,3 +61,3 @@", *(f" {line}" for line in CODE[60:62]), f"-{CODE[62]}", "+    return None"])
 
 
@@ -52,7 +55,7 @@ def edits(value: str, view: str = VIEW) -> Trajectory:
     )
 
 
-@pytest.mark.parametrize("value", [OLD, f"\n{OLD}\n\n", OLD.replace("    ", "\t"), PATCH, *SEARCHES])
+@pytest.mark.parametrize("value", [OLD, f"\n{OLD}\n\n", OLD.replace("    ", "\t"), PATCH, *SEARCHES, *SCRIPTS])
 def test_a_block_is_found_whatever_its_indentation_and_the_numbers_of_the_view(value: str):
     (block,) = FactLedger(edits(value).turns).quoted(4)
     assert block.startswith("    61\tdef handle_15(event, state):")

@@ -29,6 +29,7 @@ _SEARCHED = late_re(  # what a block of Cline, Roo Code or aider looks for, behi
     r"^(?:<{5,9}|-{5,9}) SEARCH\n(?::(?:start|end)_line: ?\d{1,7}\n){0,2}(?:-{5,9}\n)?(.*?)^={5,9}$",
     re.DOTALL | re.MULTILINE,
 )
+_LITERAL = late_re(r"(\"\"\"|''')((?:(?!\1).){24,2000})\1", re.DOTALL)
 _RANGE = late_re(r"edit (\d{1,6}):(\d{1,6})(?=\s)")
 _END_OF_EDIT = "end_of_edit"
 _OWN = 0.5  # that much tells what stands in the call as well
@@ -148,6 +149,10 @@ def _blocks(value: str) -> Iterator[list[str]]:
     if searched:
         yield from filter(None, (_bare(was) or _alone(was) for was in searched))
         return
+    for literal in _LITERAL.finditer(value, 0, 4 * _MOST_BLOCK):  # of a script that puts one text for another
+        was = literal[2].replace("\\n", "\n").split("\n")
+        if block := _bare(was) or _alone(was):
+            yield block
     lines = value[: 4 * _MOST_BLOCK].split("\n")
     hunks = [place for place, line in enumerate(lines) if line.startswith("@@")] if "@@" in value else []
     if not hunks and (whole := _bare(lines)):
