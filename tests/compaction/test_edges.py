@@ -253,3 +253,13 @@ def test_no_short_line_is_cut_within_behind_what_is_quoted():
     for limit in range(600, 960):
         cut_lines = cut_text(text, limit, {"\n".join(block): 40.0}).split("\n")
         assert [line for line in cut_lines if line not in {*block, *below, ""} and "[… " not in line] == []
+
+
+def test_a_file_among_several_that_are_shown_keeps_its_name():
+    def shown(name: str) -> str:
+        lines = "\n".join(f"{n} | {name}_{n} = {n}  # of the package" for n in range(60))
+        return f"<file><path>pkg/{name}.py</path>\n<content>\n{lines}\n</content></file>"
+
+    shorter = cut_text("\n".join(map(shown, ("one", "two", "three"))), 500, {"two_37": 9.0})
+    assert "37 | two_37 = 37" in shorter
+    assert "<file><path>pkg/two.py</path>\n" in shorter.partition("37 | two")[0]

@@ -170,3 +170,10 @@ def test_what_an_agent_only_thinks_is_no_step():
     steps = section(extract(ask([*thought, *silent, *found])), "Steps")
     assert "think" not in steps
     assert "HAT084" in steps
+
+
+def test_steps_that_are_counted_are_named_by_what_they_are_for():
+    looked = [(call(n, "bash", command=f"pwd && rg handle_{n} src"), result(n, f"src/a.py:{n}")) for n in range(30)]
+    steps = section(extract(ask([turn for pair in looked for turn in pair], budget=120)), "Steps")
+    assert " × rg" in steps
+    assert "× pwd" not in steps

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 from trajcompress.facts.parts import Part
-from trajcompress.processes.late_patterns import last_match, late_re
+from trajcompress.processes.late_patterns import holds_any, last_match, late_re
 from trajcompress.transcript.line_numbers import NUMBER
 from trajcompress.transcript.text_protocols.printed import known_opening
 
@@ -34,7 +34,8 @@ _DIFF, _DIFF_CHARS = "\ndiff --git ", 20_000
 _IN_DIFF = frozenset("+-@")
 _BLANKS = "\n\n", "\n\r\n"
 _RULE = late_re(r"\r?\n[-=~_*]{3,}\r?\n")
-_SECTION = late_re(r"\n==> [^\n]{1,200} <==(?=\n)")
+_SECTION_SIGNS = "\n==> ", "\n<file><path>"
+_SECTION = late_re(r"\n(?:==> [^\n]{1,200} <==|<file><path>[^\n]{1,200}</path>)(?=\n)")
 _HEADINGS = "diff --git ", "#", "=", "Traceback ("
 
 
@@ -119,8 +120,8 @@ def heading(text: str, at: int) -> Part | None:
 
 
 def _of_section(text: str, at: int, lowest: int) -> Part | None:
-    """Return the line that names the file whose text goes on there, as ``head`` and ``tail`` write it."""
-    section = last_match(_SECTION, text, lowest, at) if "\n==> " in text else None
+    """Return the line that names the file whose text goes on there, as ``head``, ``tail`` and Roo Code write it."""
+    section = last_match(_SECTION, text, lowest, at) if holds_any(text, _SECTION_SIGNS) else None
     return Part(section.start() + 1, section.end()) if section else None
 
 

@@ -25,6 +25,8 @@ _REPEATED = -2.0  # what the same call said again later
 
 _CREATES = late_re(r"\b(?:create|write|touch|tee|mkdir)|>", re.IGNORECASE)
 _REMOVES = late_re(r"(?:git )?rm\b")
+_JOINTS = late_re(r" ?(?:&&|;) ")
+_LITTLE = frozenset({"pwd", "echo", "cd", "clear", "sleep", "set", "export", "source", "true", "date"})
 
 
 class Told(Struct):
@@ -58,12 +60,18 @@ class Told(Struct):
         if action is None or action.in_words:
             return "" if action else self.label.partition(" ")[0]
         if not self.label.startswith(action.name) or not action.name:
-            return self.label.partition(" ")[0]
+            return _program(self.label)
         verb, _, rest = action.target.partition(" ")
         on_file = bool(action.files) and verb.isidentifier() and rest.startswith(action.files[0])
         through = action.through
         name = f"{through}{COMMAND}{action.name.removeprefix(through).strip()}" if through else action.name
         return f"{name}{COMMAND}{verb}" if on_file else name
+
+
+def _program(command: str) -> str:
+    """Return the program that a command line is for, and not one that only looks where it is, or says something."""
+    programs = [part.partition(" ")[0] for part in _JOINTS.split(command)]
+    return next((name for name in programs if name not in _LITTLE), programs[0])
 
 
 def scores(told: Sequence[Told], turns: int) -> Iterator[tuple[float, float, bool]]:
