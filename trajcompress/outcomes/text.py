@@ -28,7 +28,9 @@ _OTHER_HEAD = late_re(  # as interpreters that others embed write it: frames sta
 )
 _ARRAY = late_re(r"(<\w{1,40}Array>)\n(?=\[)")
 _EMPTY = "None", "NaN", "NaT", "<NA>", "nan", "null", "NULL"
-_EMPTY_CELLS = late_re(rf"(?<![\w.])({'|'.join(_EMPTY)})(?:[ \t]{{0,40}}[|,]?[ \t]{{1,40}}\1){{2,}}(?![\w.])")
+_EMPTY_CELLS = late_re(
+    rf"(?<![\w.])({'|'.join(_EMPTY)})(?:(?=[ \t|,])[ \t]{{0,40}}+(?:[|,][ \t]{{0,40}}+)?\1){{2,}}+(?![\w.])"
+)
 
 _PREFIX = SUMMARY_PREFIX.rstrip(":")
 # A summary becomes a user turn: each of these would open a role, a call or a thought, or stand for an image.

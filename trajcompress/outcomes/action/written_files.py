@@ -124,11 +124,11 @@ def written_in(command: str) -> Written:
         at = end if end >= 0 else len(command)
         written |= written_by(command[handed.end() : at])
     at = 0
-    while saved := _SAVED.search(command, at):
+    last = {ran[1].removeprefix("./"): ran.start() for ran in _RAN.finditer(command)}  # where each script runs
+    while last and (saved := _SAVED.search(command, at)):
         end = command.find(f"\n{saved['word'] or saved['ends']}", saved.end() - 1)
         at = end if end >= 0 else len(command)
-        script = saved["to"] or saved["into"]
-        if any(ran[1].removeprefix("./") == script.removeprefix("./") for ran in _RAN.finditer(command, at)):
+        if last.get((saved["to"] or saved["into"]).removeprefix("./"), -1) >= at:
             written |= written_by(command[saved.end() : at])
     return written
 
