@@ -50,6 +50,14 @@ def test_what_is_no_table_stays_and_so_does_a_row_that_is_said_later():
     assert row in without_padding(TABLE, lambda line: line == row).split("\n")
 
 
+def test_of_rows_side_by_side_that_hold_nothing_the_first_stays():
+    rows = [f"Row {n}: None\tNone\tNone\tNone" for n in range(9)]
+    shorter = without_padding("\n".join([*rows, "Row 9: Scale\t2019\tNone\tNone\tNone"]), never)
+    assert shorter == "Row 0: None …\n[… 111 characters elided …]\nRow 9: Scale\t2019\tNone …"
+    code = "values = (None, None, None)\nif a is None:"
+    assert without_padding(code, never) == code
+
+
 def test_many_empty_lines_are_one():
     assert without_padding("ready\n\n\n\n \n\n\nnow\n\nend", never) == "ready\n\nnow\n\nend"
 

@@ -49,3 +49,14 @@ def test_a_step_in_short_says_how_a_program_ended():
     told = extract(SummaryRequest("t", (), tuple(turns), 150, len))
     assert "- python test_cases.py → Test case 1: hourly" in told
     assert told.splitlines()[2].endswith("; All done")
+
+
+def test_a_script_that_is_written_and_run_is_told_by_how_it_ended():
+    printed = "\n".join(
+        ["Before the change:", *(f"row {n} of it" for n in range(40)), "SUCCESS: the day is a coordinate"]
+    )
+    command = "cat <<'EOF' > try.py\nprint(before)\nprint(after)\nEOF\npython try.py"
+    turns = [ran(command), Turn("tool", printed, {}, answers=("c",))]
+    told = extract(SummaryRequest("t", (), tuple(turns), 260, len))
+    assert "SUCCESS: the day is a coordinate" in told
+    assert "→ Before the change:" not in told

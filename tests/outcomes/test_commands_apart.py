@@ -149,6 +149,12 @@ def test_calls_with_a_result_each_are_told_one_by_one():
     assert "- ls -la dist → a-1.0.whl a-1.0.tar.gz\n- pytest -q tests → 1 failed" in extract(ask(list(turns[1:])))
 
 
+def test_what_was_typed_while_a_program_runs_that_reads_none_of_it_has_printed_nothing():
+    shown = f"New Terminal Output:\n\n{LIST}\n{TEST}\n\n"
+    record = extract(ask(list(in_calls((LIST, TEST), ("", shown))[1:])))
+    assert section(record, "Steps").strip() == f"- {LIST}; {TEST} → no output"
+
+
 WORDS = st.lists(st.sampled_from(["alpha", "beta 2", "gamma: 3", "  delta", "> epsilon"]), max_size=4)
 
 

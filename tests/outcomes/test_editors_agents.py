@@ -208,3 +208,15 @@ def test_what_aider_reports_is_read_as_it_stands_on_the_screen_too():
     assert "Tokens" not in steps
     assert section(record, "Requests").strip() == '- "now y, too"'
     assert section(record, "Files changed").splitlines() == ["- x.py"]
+
+
+def test_an_edit_that_a_person_has_aider_undo_changed_no_file():
+    edit = "x.py\n```\n<<<<<<< SEARCH\na = 1\n=======\na = 2\n>>>>>>> REPLACE\n```"
+    done = "> Applied edit to x.py\n> Commit 4d5e6f7 fix: count"
+    undone = f"{done}\n\n#### /undo\n\n> Removed: 4d5e6f7 fix: count\n> Now at: 1a2b3c4 begin\n\n#### once more"
+    record = recorded("Mend it.", edit, undone, f"Again.\n\n{edit.replace('2', '3')}", done.replace("4d5", "9d5"))
+    first, second = section(record, "Steps").strip().splitlines()
+    assert "→ undone: Commit 4d5e6f7 fix: count" in first
+    assert "→ Commit 9d5e6f7 fix: count" in second
+    assert section(record, "Files changed").strip() == "- x.py"
+    assert "Files changed" not in recorded("Mend it.", edit, undone, "So I wait.")

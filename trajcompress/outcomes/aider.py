@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterable
 
 from trajcompress.processes.late_patterns import late_re
 
@@ -14,7 +15,21 @@ _ASIDE = late_re(  # what it counts, advises, and is told when it asks
     r"|[^\n]{1,300}\? \(Y\)es/\(N\)o)"
 )
 _MISSED = late_re(r"^(?:> ?)?# \d{1,3} SEARCH/REPLACE blocks? failed to match!$", re.MULTILINE)
+_UNDO = "Removed: "
+_REMOVED = late_re(r"^(?:> ?)?Removed: ([0-9a-f]{7}) ", re.MULTILINE)
+_COMMITS = late_re(r"^(?:> ?)?Commit ([0-9a-f]{7}) ", re.MULTILINE)
 _COMMITTED = late_re(r"Commit [0-9a-f]{7,12} \S")
+
+
+def undone_in(texts: Iterable[str]) -> frozenset[str]:
+    """Return the commits that a person has aider undo, as it says, by their hashes."""
+    return frozenset(found[1] for text in texts if _UNDO in text for found in _REMOVED.finditer(text))
+
+
+def is_undone(result: str, undone: Collection[str]) -> bool:
+    """Whether all commits that aider reports in a result are among those that were undone."""
+    made = _COMMITS.findall(result) if undone else []
+    return bool(made) and all(commit in undone for commit in made)
 
 
 def told_by_aider(text: str) -> str:

@@ -32,6 +32,13 @@ def repeats_call(text: str, action: Action | None) -> bool:
     return " " in typed and one_line(text[:_FIRST_CHARS]).strip(_QUOTES) == typed
 
 
+def is_only_typed(text: str, typed: str) -> bool:
+    """Whether a screen shows nothing but lines that were typed, as it does while a program runs that reads none."""
+    lines = {line.strip() for line in typed.splitlines() if line.strip()}
+    shown = [line for line in map(str.strip, text[:_FIRST_CHARS].splitlines()) if line]
+    return len(lines) > 1 and len(text) <= _FIRST_CHARS and bool(shown) and lines.issuperset(shown)
+
+
 def without_echo(text: str, action: Action | None) -> str:
     """Drop a first line that repeats the command, and the prompt of a shell that waits for the next."""
     if killed_of(text):

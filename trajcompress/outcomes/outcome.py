@@ -20,10 +20,11 @@ from trajcompress.outcomes.asked import Asked
 from trajcompress.outcomes.commands_apart import parts_of
 from trajcompress.outcomes.compact import parse, parse_cut, parse_printed, parse_series
 from trajcompress.outcomes.contents import is_code, reads_markup
-from trajcompress.outcomes.echo import repeats_call, without_echo
+from trajcompress.outcomes.echo import is_only_typed, repeats_call, without_echo
 from trajcompress.outcomes.editor import is_made
 from trajcompress.outcomes.mcp import is_flagged
 from trajcompress.outcomes.page import is_page, visible
+from trajcompress.outcomes.printed.chained import runs_at_last
 from trajcompress.outcomes.printed.furniture import telling_lines
 from trajcompress.outcomes.printed.hits import with_listed_hits
 from trajcompress.outcomes.printed.later import lines_used
@@ -156,6 +157,8 @@ class Reading:
     @cached_property
     def _shown(self) -> tuple[str, str]:
         """What was printed, and before that what a program that ran says above the data it gives."""
+        if self.asked.action and is_only_typed(self._held, self.asked.action.typed):
+            return "", ""
         if self._screen is not None:
             return _above_data(self._screen.output)
         printed = without_echo(self._held, self.asked.action)
@@ -189,7 +192,7 @@ class Reading:
         if packages := installed(action.target):  # and not those that came with them
             named = {**dict.fromkeys(packages, STRONG), **{f"{name}==": 2 * STRONG for name in packages}}
             return replace(self.asked, later={**self.asked.later, **named})
-        if self._screen is None or not self._screen.runs:
+        if not runs_at_last(action) and (self._screen is None or not self._screen.runs):
             return self.asked
         return replace(self.asked, action=replace(action, kind="run"))
 

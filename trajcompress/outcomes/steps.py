@@ -18,9 +18,11 @@ from trajcompress.outcomes.action.scripts import saved_as
 from trajcompress.outcomes.action.usual import NOTHING_USUAL, Usual, usual_arguments
 from trajcompress.outcomes.commands_apart import parts_in
 from trajcompress.outcomes.compact import parse
+from trajcompress.outcomes.echo import is_only_typed
 from trajcompress.outcomes.jobs import job_asked_for, started_job
 from trajcompress.outcomes.outcome import Outcome
 from trajcompress.outcomes.text import LEAST_CHARS, harmless, one_line, shorten
+from trajcompress.outcomes.unwrap import unwrap
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.redact import redact
 from trajcompress.transcript.observations import said_beside, without_aside
@@ -138,7 +140,8 @@ def typed_at_once(turns: Sequence[Turn], results: Mapping[Place, str], calls: Ca
         actions = [action_of(turn, number, calls) for number in range(len(turn.calls))]
         typed = "\n".join(action.typed.strip("\n") for action in actions)
         action = replace(together(actions, len(actions)), typed=typed)
-        if all(action.typed for action in actions) and parts_in(screens[0], action):
+        shows = parts_in(screens[0], action) or is_only_typed(unwrap(screens[0]), typed)
+        if shows and all(action.typed for action in actions):
             found[index] = action
     return found
 

@@ -27,9 +27,9 @@ _OTHER_HEAD = late_re(  # as interpreters that others embed write it: frames sta
     r"File \"[^\"\n]{1,300}\", line \d)"
 )
 _ARRAY = late_re(r"(<\w{1,40}Array>)\n(?=\[)")
-_EMPTY = "None", "NaN", "NaT", "<NA>", "nan", "null", "NULL"
+EMPTY = "None", "NaN", "NaT", "<NA>", "nan", "null", "NULL"
 _EMPTY_CELLS = late_re(
-    rf"(?<![\w.])({'|'.join(_EMPTY)})(?:(?=[ \t|,])[ \t]{{0,40}}+(?:[|,][ \t]{{0,40}}+)?\1){{2,}}+(?![\w.])"
+    rf"(?<![\w.])({'|'.join(EMPTY)})(?:(?=[ \t|])[ \t]{{0,40}}+(?:\|[ \t]{{0,40}}+)?\1){{2,}}+(?![\w.])"
 )
 
 _PREFIX = SUMMARY_PREFIX.rstrip(":")
@@ -112,12 +112,12 @@ def with_arrays_on_a_line(text: str) -> str:
 
 
 def with_empty_cells_told_once(text: str) -> str:
-    r"""Tell three and more empty cells of a row, as pandas and openpyxl print them, as one.
+    r"""Tell three and more empty cells of a row, as pandas and openpyxl print them, as one; in code commas part them.
 
     >>> with_empty_cells_told_once("Row 4: Series\tNaN\tNaN\tNaN\t12")
     'Row 4: Series\tNaN …\t12'
     """
-    return _EMPTY_CELLS.sub(r"\1 …", text) if holds_any(text, _EMPTY) else text
+    return _EMPTY_CELLS.sub(r"\1 …", text) if holds_any(text, EMPTY) else text
 
 
 def harmless(text: str) -> str:
@@ -136,6 +136,7 @@ _MORE_DIGITS, _NUMBER_GOES_ON = late_re(r"[ \xa0]?\d"), late_re(r"[.,]\d|['\u201
 _BEGUN = late_re(r"(?:[,;:]|[,;]? (?:and|but|or|which|that|because|as|so))? \w{1,12}\s?\Z")
 _BEGUN_CHARS = 30
 _MASK, _MASK_CHARS = "[REDACTED", 40
+_KEY_BEGUN = late_re(r"(?<=[\w)\]}'\"])[ ,;(]{1,3}[\w.-]{1,40}=\Z")  # a value without which its key says nothing
 _LAST_BREAK = late_re(r"[^\w](?=\w*\Z)")
 
 
@@ -180,6 +181,8 @@ def shorten(text: str, limit: int) -> str:
     mark = cut.rfind("[", max(len(cut) - _MASK_CHARS, 1))
     if mark >= 0 and text.startswith(_MASK, mark) and "]" not in cut[mark:]:
         cut = cut[:mark]
+    if cut.endswith("="):
+        cut = _KEY_BEGUN.sub("", cut)
     return cut.rstrip() + "…"
 
 

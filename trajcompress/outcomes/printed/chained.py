@@ -13,6 +13,10 @@ from trajcompress.processes.late_patterns import holds_any, late_re
 
 _QUOTED = late_re(r"'[^'\n]{0,400}'|\"(?:[^\"\\\n]|\\.){0,400}\"")
 _CHAIN = late_re(r"(?:;|&&|\|\||\n)\s{0,8}[\w./~$\[({]")  # behind a semicolon another command
+_RUNS_LAST = late_re(
+    r"(?:;|&&) ?(?:python[\d.]{0,5}|pytest|node|bash|sh|ruby|perl|php|make|npm|npx|cargo|go|java|\./\S{1,80})"
+    r"(?: [^;&|]{0,300})?\Z"
+)
 _INTERPRETER = late_re(
     r"shell|bash|terminal|command|i?python|interpreter"
     r"|(?<![a-z])(?:node|ruby|perl|java|sh|php|go)(?:\d[\d.]{0,6})?\Z|PYTHONPATH=",
@@ -40,9 +44,18 @@ def is_chain(action: Action | None) -> bool:
     return _CHAIN.search(_QUOTED.sub("''", action.target)) is not None
 
 
+def runs_at_last(action: Action | None) -> bool:
+    """Whether a command that writes a file runs a program behind that, which printed what came.
+
+    >>> runs_at_last(Action("", "cat <<'EOF' > fix.py; python fix.py", "change"))
+    True
+    """
+    return action is not None and action.kind == "change" and _RUNS_LAST.search(action.target) is not None
+
+
 def runs_programs(action: Action | None) -> bool:
     """Whether what a shell or an interpreter ran printed a result: that says most at its end."""
-    if action is None or not (action.kind == "run" or is_chain(action)):
+    if action is None or not (action.kind == "run" or is_chain(action) or runs_at_last(action)):
         return False
     return action.name.lower() in SHELLS or _INTERPRETER.search(action.name) is not None
 

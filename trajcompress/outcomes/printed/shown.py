@@ -81,7 +81,7 @@ def in_order(body: str, told: Iterable[tuple[int, str]], room: int = 0) -> str:
         short = between.strip()
         is_line = "\n" not in short and between.rstrip(" \t").endswith("\n")
         if is_line and len(short) <= min(_GAP_CHARS, room) and tells(short):
-            said, room, between = f"{said}; {one_line(short)}", room - len(short), "\n"
+            said, room, between = f"{said}{line_break(said)}{one_line(short)}", room - len(short), "\n"
         mark = "" if end < 0 else line_break(said) if between.isspace() or said.endswith("…") else GOES_BETWEEN
         said, end = f"{said}{mark}{line}", body.find("\n", start)
         end = end if end >= 0 else len(body)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TypeVar
 
@@ -23,6 +23,7 @@ from trajcompress.facts.taken import PLAIN, STRONG
 from trajcompress.outcomes.action.actions import Action, is_taken_back, undoes_edit
 from trajcompress.outcomes.action.change import CHANGE_CHARS
 from trajcompress.outcomes.action.shell import plain_path
+from trajcompress.outcomes.aider import is_undone, undone_in
 from trajcompress.outcomes.asked import Asked
 from trajcompress.outcomes.outcome import Outcome, Reading
 from trajcompress.outcomes.printed.chained import runs_programs
@@ -72,6 +73,7 @@ def write(request: SummaryRequest) -> Record:
         steps = _what_is_new(steps, request.head)
     asked_at = [index for index, turn in enumerate(region) if is_request(turn)]
     told = _told(steps, LaterReader(region), request.facts, request.taken(), asked_at)
+    _tell_undone(told, undone_in(turn.text for turn in region))
     ran = [each for each in told if (each.step.action or _came_of_something(each)) and not _only_thinks(each)]
     people = people_of(request.head, region)
     asked = requests_of(region, request.head, people)
@@ -241,6 +243,14 @@ def _as_shown(shown: str, path: str) -> str:
 def _came_of_something(each: Told) -> bool:
     """Whether a result is of what no call tells: the agent did that, so it is no reply; what only nags is neither."""
     return each.step.action is None and each.outcome is not None and not is_feedback(each.step.result or "")
+
+
+def _tell_undone(told: Iterable[Told], undone: Collection[str]) -> None:
+    """Say of edits that a person has undone that they were, and that they changed no file."""
+    for each in told if undone else ():
+        if each.outcome and is_undone(each.step.result or "", undone):
+            each.outcome = replace(each.outcome, said=f"undone: {each.outcome.said}")
+            each.files, each.in_short = (), ""
 
 
 def _only_thinks(each: Told) -> bool:

@@ -81,7 +81,7 @@ def in_brief(outcome: Outcome, action: Action | None) -> str:
     if is_short and (outcome.failed or not is_edit):
         return said
     first, *others = _PARTS.split(said)
-    while others and _LEFT_OUT.search(first):  # how many go before it says nothing
+    while others and (_LEFT_OUT.search(first) or first.endswith(":")):  # how many go before, or a title, says nothing
         first = said[: said.index(others[0], len(first)) + len(others.pop(0))]
     others = [] if is_edit else others
     end = len(first)
