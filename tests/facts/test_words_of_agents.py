@@ -105,3 +105,12 @@ def test_what_code_calls_on_its_own_variables_is_no_fact_but_files_and_members_a
     told = [call("run", code=code), result("Cells: sheet.cell, row.first; see wb.json and data_task.cell")]
     later = call("run", code=f"{code}\nopen('wb.json')\ndata_task.cell(1)")
     assert set(needed(told, [later])) == {"wb.json", "data_task.cell"}
+
+
+def test_how_an_element_of_a_page_looks_is_no_fact():
+    page = '<div class="flex gap-4 px-3 bg-blue-50 hover:text-gray-600"><b id="order-17">text-davinci-003</b></div>'
+    later = call("write", path="a.tsx", text=f"{page}\n<p class='w-1/2 mt-2 text-gray-600'/>")
+    assert set(needed([result(page)], [later, say("assistant", "So gap-4 and order-17 stay.")])) <= {
+        "order-17",
+        "text-davinci-003",
+    }

@@ -52,3 +52,13 @@ def test_a_point_is_quoted_with_its_number_and_no_number_alone():
     assert [text[start:end].strip() for start, end in sentences(text)] == [
         *("First:", "1. Create it.", "Then go.", "2. Run it!", "There are 12.", "3."),
     ]
+
+
+def test_a_long_request_stays_in_force_where_what_follows_only_says_to_go_on():
+    more = "".join(f"{n}. Write about river number{n}, its towns and its bridges\n" for n in range(4, 30))
+    turns = [say("user", PLAN.format(more=more)), say("assistant", "That is my plan for all of it, point by point.")]
+    last = section(extract(ask([*turns, say("assistant", "I begin.")], head=(), budget=900)), "Requests")
+    turns += [say("user", "So do it, please."), say("assistant", "I begin.")]
+    said = section(extract(ask(turns, head=(), budget=900)), "Requests")
+    assert said.startswith(last)
+    assert len(last) > 900

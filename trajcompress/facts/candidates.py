@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import chain
 
 from trajcompress.facts.forms import time_as_data
@@ -90,6 +91,15 @@ _NOISE = frozenset(
         " text/html text/plain __init__.py README.md tool_call tool_calls tool_response function_call"
     ).split()
 )
+_STYLE = late_re(  # a class of Tailwind, which says how an element looks
+    r"(?:[a-z]{1,8}:){0,2}-?(?:(?:[pm][xytblrse]?|[wh]|gap(?:-[xy])?|space-[xy]|z|inset|m(?:in|ax)-[wh]|leading|opacity"
+    r"|rounded|border|ring|duration|grid-cols|col-span)-(?:\d{1,3}(?:\.5|/\d{1,2})?|px|auto|full|screen|\d?xl|[sml][dmg])"
+    r"|(?:text|bg|border|ring|divide|fill|stroke|from|to|via|placeholder)-(?:slate|gray|zinc|neutral|stone|red|orange"
+    r"|amber|yellow|lime|green|emerald|teal|cyan|sky|blue|indigo|violet|purple|fuchsia|pink|rose)-\d{2,3}(?:/\d{1,3})?"
+    r"|(?:text|font|items|justify|rounded|shadow|flex|tracking)-(?:xs|sm|base|md|lg|\d?xl|left|center|right|medium|bold"
+    r"|semibold|between|start|end|col|row|wrap|full|white|black))",
+    re.ASCII,
+)
 _MARKUP = frozenset("<>|｜[]{}\\")
 _CODE = frozenset("=;()*$#\n")
 _JOINING = frozenset("/._- ")
@@ -139,8 +149,13 @@ def is_telling(said: str) -> bool:
     if not _CODE.isdisjoint(said) or said.isdecimal() or said.endswith(":") or ": " in said or "&&" in said:
         return False
     if " " in said:
-        return len(said) > 2 * _MIN_CHARS
+        return len(said) > 2 * _MIN_CHARS and not ("-" in said and _are_styles(said.split()))
     return not said.isascii() or (any(map(str.isupper, said)) and said not in _NOISE)
+
+
+def _are_styles(words: Sequence[str]) -> bool:
+    """Whether words are the classes of an element, as Tailwind names them: no more than how it looks."""
+    return 2 * sum(_STYLE.fullmatch(word) is not None for word in words) >= len(words)
 
 
 def _split(text: str) -> list[str]:
@@ -221,6 +236,8 @@ def _is_path(token: str) -> bool:
 
 def _is_identifier(word: str) -> bool:
     if len(word) <= _MIN_CHARS or word in _NOISE or (word.startswith("__") and word.endswith("__")):
+        return False
+    if "-" in word and _STYLE.fullmatch(word):
         return False
     return _IDENTIFIER.fullmatch(word) is not None or _ERROR.fullmatch(word) is not None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from trajcompress.outcomes.text import clip, one_line, shorten
 from trajcompress.summarize.extractive.fit import ASKED, RECENT, Line, Section
@@ -12,7 +12,7 @@ from trajcompress.transcript.speakers import speaker_of
 from trajcompress.transcript.text_protocols.openings import without_figures
 from trajcompress.transcript.trajectory import Turn
 
-_LONG_REQUEST_CHARS = 1_200  # of the last one, which is in force
+_LONG_REQUEST_CHARS = 1_200  # of what is in force
 _REQUEST_CHARS = 600
 _SHORT_REQUEST_CHARS = (200, _BRIEF_CHARS := 80)
 _PASTED_CHARS = 160  # of code alone
@@ -27,7 +27,7 @@ def requests_of(region: Sequence[Turn], head: Sequence[Turn], people: Collection
     What a turn before says, too, behind a reply, is a harness's.
     """
     lines = []
-    last = max((index for index, turn in enumerate(region) if _is_asked_by(turn, people)), default=-1)
+    in_force = _in_force({index: turn for index, turn in enumerate(region) if _is_asked_by(turn, people)})
     asked: set[str] = set()
     before = "\n".join(one_line(clip(request_text(turn))) for turn in head if is_request(turn))
     speaking = {speaker_of(turn) for turn in (*head, *region) if turn.role == "user" and not turn.answers}
@@ -44,13 +44,19 @@ def requests_of(region: Sequence[Turn], head: Sequence[Turn], people: Collection
         if len(said) <= _REQUEST_CHARS:
             forms = [said]
         else:
-            limits = (_LONG_REQUEST_CHARS, _REQUEST_CHARS)[index != last :]
+            limits = (_LONG_REQUEST_CHARS, _REQUEST_CHARS)[index not in in_force :]
             forms = [_quoted(turn, limit) for limit in limits]
         forms += [_quoted(turn, limit) for limit in _SHORT_REQUEST_CHARS if limit < len(said)]
         by = f"{one_line(name)}: " if name else ""
         quoted = tuple(dict.fromkeys(f'{by}"{form}"' for form in forms))
         lines.append(Line(Section.REQUESTS, index, ASKED + RECENT * recency, quoted))
     return lines
+
+
+def _in_force(asked: Mapping[int, Turn]) -> set[int]:
+    """Return where the last request stands, and the last that says more than how to go on with it."""
+    long = [index for index, turn in asked.items() if len(request_text(turn)) > _SHORT_REQUEST_CHARS[0]]
+    return {*[*asked][-1:], *long[-1:]}
 
 
 def _is_asked_by(turn: Turn, people: Collection[str]) -> bool:
