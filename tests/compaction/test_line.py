@@ -75,6 +75,10 @@ def test_a_bare_line_is_known_for_a_line_and_tells_what_is_needed_too(text, path
         ("...\n3 failed, 12 passed in 0.31s", "[bash → 3 failed, 12 passed in 0.31s …]"),
         ("cat: notes.txt: No such file or directory", "[bash → cat: notes.txt: No such file or directory …]"),
         ("", "[bash → no output …]"),
+        (
+            "Exception: Unexpected parameter 'phone_number' passed to the login. Allowed are: ['username', 'key']",
+            "[bash → Exception: Unexpected parameter 'phone_number' passed… are: ['username', 'key'] …]",
+        ),
     ],
 )
 def test_a_bare_line_says_the_first_that_matters(text, line):

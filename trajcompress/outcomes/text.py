@@ -186,6 +186,18 @@ def shorten(text: str, limit: int) -> str:
     return cut.rstrip() + "…"
 
 
+def shorten_amid(text: str, limit: int) -> str:
+    """Cut between words amid a text; its end takes two fifths of at most ``limit`` characters.
+
+    >>> shorten_amid("Unexpected parameter 'phone_number' passed to the login API. Allowed are: ['username']", 60)
+    "Unexpected parameter 'phone_number'… are: ['username']"
+    """
+    if len(text) <= limit:
+        return text
+    end = text[len(text) - limit * 2 // 5 :].partition(" ")[2]
+    return f"{shorten(text, limit - len(end) - 1)} {end}" if end else shorten(text, limit)
+
+
 def sentences(text: str) -> list[tuple[int, int]]:
     """Return where the sentences and lines of prose stand, of any script; the number of a point is no sentence."""
     found: list[tuple[int, int]] = []

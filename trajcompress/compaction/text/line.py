@@ -13,7 +13,7 @@ from trajcompress.outcomes.asked import FAILED_CHARS, SAID_CHARS
 from trajcompress.outcomes.outcome import Reading
 from trajcompress.outcomes.printed.screen import PAGE_CHARS
 from trajcompress.outcomes.steps import label_of, without_folders
-from trajcompress.outcomes.text import harmless, one_line, shorten
+from trajcompress.outcomes.text import harmless, one_line, shorten, shorten_amid
 from trajcompress.redact import HOLDS_NONE, Clean, without_secrets
 from trajcompress.transcript.notes import without_notes
 from trajcompress.transcript.observations import REFUSED_REPLY
@@ -97,8 +97,11 @@ def bare_line(result: Reading, name: str | None, clean: Clean = without_secrets,
     action, needed = result.asked.action, result.asked.needed
     most = _BARE_CHARS + _NEEDED_CHARS * len(needed)
     outcome = result.told(_BARE_CHARS, most, {})
-    most = max(most, _BARE_FAILED_CHARS) if outcome.failed else most
-    said = _plain(without_folders(outcome.said, action), most, clean)
+    said = without_folders(outcome.said, action)
+    if outcome.failed:  # why stands at the end as often as not
+        most = max(most, _BARE_FAILED_CHARS)
+        said = shorten_amid(one_line(clean(said)), most)
+    said = _plain(said, most, clean)
     said += _with(needed, said)
     ends = f"{SAYS}{said.rstrip('; …')}{_CUT}" if said else f": {_size(whole or result.text)}]"
     return f"[{_label(action, name, _BARE_LABEL_CHARS, _unnamed(result))}{ends}"

@@ -263,7 +263,7 @@ def _raised_at(text: str, end: int) -> str:
     is_its_own = all(line[:1].isspace() for line in inside)  # a line that is not indented ends a traceback
     frames = _FRAME.findall(text, start, end) if inside and is_its_own else []
     own = [frame for frame in frames if not _INSTALLED.search(frame[0])] or frames
-    return f" ({own[-1][0]}:{own[-1][1]})" if own else ""
+    return f" ({own[-1][0]}:{own[-1][1]})" if own and own[-1][0][0] != "<" else ""  # what was typed is no file
 
 
 def leads_to_error(line: str) -> bool:
