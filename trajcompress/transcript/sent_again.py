@@ -11,8 +11,6 @@ from trajcompress.transcript.trajectory import Turn
 
 _LEAST_CHARS = 200
 _LEAST_TOLD = 12  # of a line; less may stand in any text
-_NO_LINE = "\0"
-
 
 FIRST_TURNS, CALL = "as in the first turns", "as in the call"
 """Where what is told again stands already."""
@@ -59,19 +57,20 @@ class Standing:
         if len(text) < _LEAST_CHARS:
             yield lines, False
             return
-        begun = 0
-        last = ""  # line of the run that is not empty
-        runs: list[tuple[int, int]] = []
-        for at, line in enumerate(map(str.strip, (*lines, _NO_LINE))):
-            if not line or (last and line in self._after.get(last, ())):
-                last = line or last
-                continue
-            runs.append((begun, at))
-            begun, last = at, line if line in self._after else ""
-        for start, end in runs:
-            run = lines[start:end]
-            is_again = run[:1] != [] and run[0].strip() in self._after
-            yield run, is_again and sum(len(line.strip()) + 1 for line in run) > _LEAST_CHARS
+        run: list[str] = []
+        last = ""  # line of the run that stands here, too, and is not empty
+        for whole in lines:
+            line = whole.strip()
+            if run and line and not (last and line in self._after[last]):
+                yield run, bool(last) and _size(run) > _LEAST_CHARS
+                run, last = [], ""
+            run.append(whole)
+            last = line if line in self._after else last
+        yield run, bool(last) and _size(run) > _LEAST_CHARS
+
+
+def _size(run: Sequence[str]) -> int:
+    return sum(len(line.strip()) + 1 for line in run)
 
 
 def first_turns(turns: Iterable[Turn]) -> Standing:
