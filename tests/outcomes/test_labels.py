@@ -12,6 +12,7 @@ from trajcompress.outcomes.action.labels import cut_label, named
 from trajcompress.outcomes.action.quotes import closed
 from trajcompress.outcomes.action.usual import usual_arguments
 from trajcompress.outcomes.steps import action_of, calls_of, label_of
+from trajcompress.outcomes.text import shorten
 from trajcompress.transcript.trajectory import ToolCall, Turn
 
 
@@ -340,3 +341,7 @@ def test_of_an_address_before_a_pipe_the_end_stays():
     script = "import sys, json; found = json.load(sys.stdin); print(found)"
     command = f'curl -s "https://photos.org/of/all/KD93b4XevCQ" 2>/dev/null | python3 -c "{script}" 2>/dev/null'
     assert "/KD93b4XevCQ" in _label("bash", {"command": command}, 60)
+
+
+def test_a_key_is_not_told_without_its_value():
+    assert shorten("Cell(14,11) value=None color=FFFFFF00", 34) == "Cell(14,11) value=None…"

@@ -162,11 +162,17 @@ def shorten(text: str, limit: int) -> str:
     """Cut between words if the end of one is near, with an ellipsis; at most ``limit`` characters.
 
     What is denied right behind the cut is not said at all: without its "not" it would say the contrary. Nor is a part
-    of a number.
+    of a number, or a key without its value.
 
     >>> shorten("The right is reserved to the board and has not been handed on.", 46)
     'The right is reserved to the board…'
     """
+    cut = cut_words(text, limit)
+    return f"{_KEY_BEGUN.sub('', cut[:-1])}…" if cut.endswith("=…") and len(text) > limit else cut
+
+
+def cut_words(text: str, limit: int) -> str:
+    """Cut as :func:`shorten` does, but for a key behind which its value does not stand."""
     if len(text) <= limit:
         return text
     cut = text[: max(limit - 1, 0)]
@@ -181,8 +187,6 @@ def shorten(text: str, limit: int) -> str:
     mark = cut.rfind("[", max(len(cut) - _MASK_CHARS, 1))
     if mark >= 0 and text.startswith(_MASK, mark) and "]" not in cut[mark:]:
         cut = cut[:mark]
-    if cut.endswith("="):
-        cut = _KEY_BEGUN.sub("", cut)
     return cut.rstrip() + "…"
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from trajcompress.outcomes.action.commands import cut_command
 from trajcompress.outcomes.action.quotes import OPEN, closed
 from trajcompress.outcomes.compact import compact, opened
-from trajcompress.outcomes.text import one_line, shorten
+from trajcompress.outcomes.text import cut_words, one_line, shorten
 from trajcompress.processes.late_patterns import late_re
 
 _VALUE_CHARS = 60
@@ -132,13 +132,13 @@ def _cut_arguments(label: str, limit: int) -> str:
     at = max((pair.start() for pair in pairs if pair.end() + 2 <= limit), default=0)
     if at > limit // 3:
         return f"{label[:at].removesuffix(f', {OPEN}')}, {OPEN}"
-    words = shorten(label, limit)
+    words = cut_words(label, limit)
     if words.endswith(f"={OPEN}"):  # without its value an argument says nothing
         end = label.find(",", len(words))
         end = end if end >= 0 else len(label)
         if end <= limit + _LITTLE_MORE_CHARS:
             return label[:end] if end == len(label) else f"{label[:end]}, {OPEN}"
-        words = shorten(label, limit + _LITTLE_MORE_CHARS)
+        words = cut_words(label, limit + _LITTLE_MORE_CHARS)
     if len(words) <= limit // 2 or words.endswith((f"/{OPEN}", f"\\{OPEN}")):  # rather half a name than none
         return label[: limit - 1] + OPEN
     return f"{words[:-2]} {OPEN}" if words.endswith(f",{OPEN}") else words
