@@ -106,7 +106,7 @@ def test_what_a_terminal_repeats_of_a_script_says_nothing():
         assert changed(screen((script, printed)), command=script) == files
 
 
-@pytest.mark.parametrize(("printed", "files"), [("patched", "- fix.py\n- src/sum.py"), ("not there", "")])
+@pytest.mark.parametrize(("printed", "files"), [("patched", "- fix.py\n- src/sum.py"), ("not there", "- fix.py")])
 def test_a_script_that_is_saved_and_run_changed_what_it_says_that_it_did(printed, files):
     script = "if '+' in old:\n    with open('src/sum.py', 'w') as f:\n        f.write(new)\n    print('patched')\n"
     script += "else:\n    print('not there')"

@@ -92,9 +92,9 @@ class Action(Struct, frozen=True):
     is the tool with which the name begins where that calls others, ``passed`` what that is given besides. ``saved``
     are files that hold what runs, and are written before it does, whether or not it fails; ``moves`` those that get
     another name, each before that.
-    ``typed`` is all that a shell is given, as a terminal shows it again. ``said_when_done``: what it prints once its
-    changes are made, where it may end before; ``said_each``: it says of each file that it changed it. ``where`` is
-    the folder it ran in, if most ran in another. ``given`` is all that a tool is given which changes records, lists
+    ``typed`` is all that a shell is given, as a terminal shows it again. ``said_when_done`` has for some files what
+    is printed once they are changed, if they are; ``said_each``: it says of each file that it changed it. ``where``
+    is the folder it ran in, if most ran in another. ``given`` is all that a tool is given which changes records, lists
     and objects, too.
     """
 
@@ -112,7 +112,7 @@ class Action(Struct, frozen=True):
     saved: tuple[str, ...] = ()
     moves: tuple[tuple[str, str], ...] = ()
     typed: str = ""
-    said_when_done: tuple[str, ...] = ()
+    said_when_done: tuple[tuple[str, str], ...] = ()
     said_each: bool = False
     where: str = ""
     given: str = ""

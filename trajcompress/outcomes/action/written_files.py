@@ -22,13 +22,14 @@ _ENDS = ("SystemExit", "exit(", "quit(")
 
 
 class Written(NamedTuple):
-    """Files that are written where a script runs to its end; what it prints then, where it may end before."""
+    """Files that are written where a script runs to its end; with some, what it prints once they are, if at all."""
 
     files: tuple[str, ...] = ()
-    said: tuple[str, ...] = ()
+    said: tuple[tuple[str, str], ...] = ()
 
     def __or__(self, other: Written) -> Written:
-        return Written(*(tuple(dict.fromkeys(mine + more)) for mine, more in zip(self, other, strict=True)))
+        files = dict.fromkeys(self.files + other.files)
+        return Written(tuple(files), tuple(dict.fromkeys(self.said + other.said)))
 
 
 NOTHING_WRITTEN = Written()
@@ -42,53 +43,56 @@ def written_by(code: str) -> Written:
     >>> written_by("p = Path('a.py')\ntext = p.read_text()\np.write_text(text + '\\n')\nopen('b.log', 'a')").files
     ('a.py', 'b.log')
     >>> written_by("if not found:\n    raise SystemExit('none')\nopen('a.py', 'w').write(found)\nprint('patched')")
-    Written(files=('a.py',), said=('patched',))
+    Written(files=('a.py',), said=(('a.py', 'patched'),))
 
     So has one that may not write at all, where it does.
 
     >>> written_by("if it in text:\n    open('a.py', 'w').write(text)\n    print('patched')\nelse:\n    print('no')")
-    Written(files=('a.py',), said=('patched',))
+    Written(files=('a.py',), said=(('a.py', 'patched'),))
     """
     if len(code) > _READ_CHARS or not holds_any(code, _WRITING) or (tree := parsed(code)) is None:
         return NOTHING_WRITTEN
     known: dict[str, str] = {}
     shared = {name for each in ast.walk(tree) if isinstance(each, ast.Global) for name in each.names}
-    found: dict[str, None] = {}
-    said = ""
+    straight: list[tuple[ast.expr, Mapping[str, str]]] = []
     chosen = NOTHING_WRITTEN
     for statement in tree.body:
         chosen |= _written_in_branch(statement, known) if isinstance(statement, ast.If) else NOTHING_WRITTEN
         given = _given(statement, known)
-        known |= {name: given.get(name, "") if name not in shared else "" for name in _bound_in(statement)}
-        for value in _certain(statement):
-            if isinstance(value, ast.Call):
-                path = _written(value, known)
-                found |= {path: None} if path else {}
-                said = "" if path else said or _printed(value)
+        bound = {name: given.get(name, "") if name not in shared else "" for name in _bound_in(statement)}
+        known = {**known, **bound} if bound else known
+        straight += [(value, known) for value in _certain(statement)]
+    files, said = _in_order(straight)
     if holds_any(code, _ENDS):
-        return Written(tuple(found), (said,)) | chosen if said else NOTHING_WRITTEN
-    return Written(tuple(found)) | chosen
+        return _once_said(files, said) | chosen if said else NOTHING_WRITTEN
+    return Written(files) | Written(chosen.files, tuple(pair for pair in chosen.said if pair[0] not in files))
+
+
+def _once_said(files: tuple[str, ...], said: str) -> Written:
+    return Written(files, tuple((path, said) for path in files))
 
 
 def _written_in_branch(statement: ast.If, known: Mapping[str, str]) -> Written:
-    """Return what one branch writes, and what that prints behind it which no other does; nothing of several."""
+    """Return what one branch writes, with what that prints behind it and no other does; nothing of several."""
     bound = set(_bound_in(statement))
     outside = {name: path for name, path in known.items() if name not in bound}
-    found = [_of_branch(branch, outside) for branch in (statement.body, statement.orelse)]
+    branches = [chain(*map(_certain, branch)) for branch in (statement.body, statement.orelse)]
+    found = [_in_order((value, outside) for value in values) for values in branches]
     told = [_printed(node) for node in ast.walk(statement) if isinstance(node, ast.Call)]
-    writing = [(files, said) for files, said in found if files and told.count(said) == 1]
-    return Written(writing[0][0], (writing[0][1],)) if len(writing) == 1 else NOTHING_WRITTEN
+    writing = [(files, said) for files, said in found if files and said and told.count(said) == 1]
+    return _once_said(*writing[0]) if len(writing) == 1 else NOTHING_WRITTEN
 
 
-def _of_branch(branch: Iterable[ast.stmt], known: Mapping[str, str]) -> tuple[tuple[str, ...], str]:
+def _in_order(values: Iterable[tuple[ast.expr, Mapping[str, str]]]) -> tuple[tuple[str, ...], str]:
+    """Return the files that expressions write one after the other, and what is printed first behind the last."""
     files: dict[str, None] = {}
     said = ""
-    for value in chain(*map(_certain, branch)):
+    for value, known in values:
         if isinstance(value, ast.Call):
             path = _written(value, known)
             files |= {path: None} if path else {}
             said = "" if path else said or _printed(value)
-    return tuple(files) if said else (), said
+    return tuple(files), said
 
 
 def _given(statement: ast.stmt, known: Mapping[str, str]) -> dict[str, str]:

@@ -224,12 +224,14 @@ def _changed_files(
     """Return the files that a step changed, none where that is not certain."""
     if action is None or outcome is None or reading is None:
         return ()
-    if outcome.failed or any(said not in reading.printed for said in action.said_when_done):
+    if outcome.failed:
         return action.saved
     if action.edits_open_file and not action.changes:
         shown = outcome.file or opened
         return (shown,) if shown else ()
+    unsaid = {path for path, said in action.said_when_done if said not in reading.printed}
     made = [path for path in action.changes if not action.said_each or done_to(path, reading.text)]
+    made = [path for path in made if path not in unsaid]
     within = f"{action.where}/" if action.where else ""
     named = [path if path.startswith(("/", "~")) else f"{within}{path}" for path in (*action.saved, *made)]
     return tuple(map(partial(_as_shown, outcome.file or ""), named))
