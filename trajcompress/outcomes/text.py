@@ -28,6 +28,7 @@ _OTHER_HEAD = late_re(  # as interpreters that others embed write it: frames sta
 )
 _ARRAY = late_re(r"(<\w{1,40}Array>)\n(?=\[)")
 EMPTY = "None", "NaN", "NaT", "<NA>", "nan", "null", "NULL"
+_EMPTY_ROW = late_re(rf"(?:[^\n:]{{0,24}}:)?\s{{0,40}}(?:{'|'.join(EMPTY)})(?: …)?\s{{0,20}}")
 _EMPTY_CELLS = late_re(
     rf"(?<![\w.])({'|'.join(EMPTY)})(?:(?=[ \t|])[ \t]{{0,40}}+(?:\|[ \t]{{0,40}}+)?\1){{2,}}+(?![\w.])"
 )
@@ -109,6 +110,11 @@ def with_usual_heads(text: str) -> str:
 def with_arrays_on_a_line(text: str) -> str:
     """Put the values of an array of pandas behind its kind, and not below: alone it says nothing."""
     return _ARRAY.sub(r"\1 ", text) if "Array>\n" in text else text
+
+
+def is_empty_row(line: str) -> bool:
+    """Whether a row, of which empty cells are told once, holds nothing but them, behind its name."""
+    return _EMPTY_ROW.fullmatch(line) is not None
 
 
 def with_empty_cells_told_once(text: str) -> str:

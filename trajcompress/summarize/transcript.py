@@ -10,6 +10,7 @@ from trajcompress.facts.telling import telling_place
 from trajcompress.settings.choices import Role
 from trajcompress.summarize.base import MAX_TURN_CHARS, SummaryRequest
 from trajcompress.transcript.observations import said_beside, without_aside
+from trajcompress.transcript.summary_marks import elided
 from trajcompress.transcript.text_protocol import action_label, part_of
 from trajcompress.transcript.trajectory import Turn
 
@@ -34,7 +35,7 @@ def elide(text: str, limit: int, facts: Sequence[str] = ()) -> str:
     for start, stop in (*lines, (len(text) - limit + end, len(text))):
         gap = start - end
         if gap > (MIN_PIECE_CHARS if lines else 0):
-            kept += f"\n[… {gap:,} characters elided …]\n{text[start:stop]}"
+            kept += f"\n{elided(gap)}\n{text[start:stop]}"
         else:  # what goes would be no longer than the mark
             kept += text[end:stop]
         end = max(end, stop)

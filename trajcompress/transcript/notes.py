@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from trajcompress.processes.late_patterns import late_re
+from trajcompress.transcript.summary_marks import elided
 
 _TAGS = "environment_details", "system-reminder", "think"
 """Cline has one behind each turn, Claude Code several before a request and behind a result; simulated users think."""
@@ -94,4 +95,4 @@ def without_state(text: str) -> str:
     told, end, behind = rest.rpartition(f"</{_OF_STATE}>")
     if not begin or not end or behind.strip() or len(told) < _LEAST_CHARS:
         return text
-    return f"{before}{begin}[… {len(told):,} characters elided …]{end}{behind}"
+    return f"{before}{begin}{elided(len(told))}{end}{behind}"

@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import takewhile, zip_longest
 
 from trajcompress.transcript.notes import without_state
+from trajcompress.transcript.summary_marks import elided
 from trajcompress.transcript.trajectory import Turn
 
 _LEAST_CHARS = 200
@@ -36,7 +37,7 @@ class Standing:
         written: list[str] = []
         for run, is_again in self._runs(text):
             size = sum(map(len, run)) + len(run) - 1
-            written += [f"[… {where}, {size:,} characters elided …]"] if is_again else run
+            written += [elided(size, where=f"{where}, ")] if is_again else run
         return "\n".join(written)
 
     def new_in(self, text: str, before: str) -> str:

@@ -18,6 +18,11 @@ _CLEARED_SIGNS = (" characters", " lines]", "…")
 _STEPS = "\nSteps:\n"
 
 
+def elided(size: int, what: str = "characters", where: str = "") -> str:
+    """Return the mark that stands for what went, and says ``where`` it stands, if it does."""
+    return f"[… {where}{size:,} {what} elided …]"
+
+
 def is_cleared_line(text: str) -> bool:
     """Whether a text is what is left of an observation that was cleared, and nothing else."""
     line = text.strip()

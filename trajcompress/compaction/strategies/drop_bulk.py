@@ -51,7 +51,7 @@ def drop_bulk(state: State, policy: Policy) -> Asking[State | Skip]:
         turn, thin = turns[index], partial(_thinned, said, index, told_anew)
         for texts, where in standing.get(index, ()):
             if texts.marked_in(turn.text, where) != turn.text:
-                turn = turns[index] = map_results(turn, partial(_told_once, texts, where))
+                turn = turns[index] = map_results(turn, partial(_without_standing, texts, where))
         if index in tailed:
             turn = turns[index] = map_results(turn, partial(_without_tail, tails, index))
         if index in lines:
@@ -111,7 +111,7 @@ def _called_with(turn: Turn) -> Iterator[str]:
         yield from (value for value in given.values() if isinstance(value, str)) if isinstance(given, dict) else ()
 
 
-def _told_once(texts: Standing, where: str, _number: int, text: str) -> str:
+def _without_standing(texts: Standing, where: str, _number: int, text: str) -> str:
     return text if is_json(text) else texts.marked_in(text, where)
 
 

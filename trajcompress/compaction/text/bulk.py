@@ -8,6 +8,7 @@ from itertools import islice
 
 from trajcompress.outcomes.printed.screen import metadata_of
 from trajcompress.processes.late_patterns import holds_any, late_re
+from trajcompress.transcript.summary_marks import elided
 
 _LEAST_RUN = 200
 _WINDOW = _LEAST_RUN // 2  # a run has one of these whole, wherever it begins
@@ -54,7 +55,7 @@ def without_bulk(text: str, is_quoted: Callable[[str], bool]) -> str:
 
 
 def _nul_mark(run: re.Match[str]) -> str:
-    return f"[… {len(run[0]) // len(run[1]):,} NUL characters elided …]"
+    return elided(len(run[0]) // len(run[1]), "NUL characters")
 
 
 def _without_metadata(text: str, is_quoted: Callable[[str], bool]) -> str:
@@ -68,7 +69,7 @@ def _without_metadata(text: str, is_quoted: Callable[[str], bool]) -> str:
     outside = f"{text[:start]}{text[end:]}"
     if any(is_quoted(value) and value not in outside for value in values):
         return text
-    return f"{text[:start]}[… {end - start:,} characters elided …]{text[end:]}"
+    return f"{text[:start]}{elided(end - start)}{text[end:]}"
 
 
 def without_encoded(text: str, is_quoted: Callable[[str], bool]) -> str:
@@ -90,7 +91,7 @@ def without_encoded(text: str, is_quoted: Callable[[str], bool]) -> str:
         run = _RUN.match(text, start)
         end = run.end() if run else at + 1
         if run and end - start >= _LEAST_RUN and _is_encoded(run[0]) and not is_quoted(run[0][:_QUOTED_CHARS]):
-            pieces += [text[done:start], f"[… {end - start:,} encoded characters elided …]"]
+            pieces += [text[done:start], elided(end - start, "encoded characters")]
             done = end
         at = max(end, at + _WINDOW)
     return "".join((*pieces, text[done:])) if pieces else text
@@ -113,7 +114,7 @@ def _without_addresses(text: str, is_quoted: Callable[[str], bool]) -> str:
         stays = f"{address[1]}{path}{asks}" if _is_readable(path) else address[1]
         if (stays != address[1] and len(query) < _LEAST_QUERY) or is_quoted(whole):
             return address[0]
-        return f"{stays}[… {len(whole) - len(stays):,} characters elided …]{address[0][len(whole) :]}"
+        return f"{stays}{elided(len(whole) - len(stays))}{address[0][len(whole) :]}"
 
     return _ADDRESS.sub(shorter, text)
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from trajcompress.compaction.text.middle import LEAST_CUT
 from trajcompress.processes.late_patterns import late_re
+from trajcompress.transcript.summary_marks import elided
 
 _KEY = "structuredContent"
 _STRUCTURED = late_re(rf"(\\{{0,8}}+\"){_KEY}\1\s{{0,4}}:\s{{0,4}}(?=\{{)")
@@ -34,7 +35,7 @@ def without_copy(text: str) -> str:
         if copy.startswith(_NAME):
             copy = copy[len(_NAME) :].removesuffix("}")
         if copy in said:
-            mark = f"[… the same again, {end - found.end():,} characters elided …]"
+            mark = elided(end - found.end(), where="the same again, ")
             return f"{text[: found.end()]}{found[1]}{mark}{found[1]}{text[end:]}"
     return text
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
-from trajcompress.outcomes.text import EMPTY, with_empty_cells_told_once
+from trajcompress.outcomes.text import EMPTY, is_empty_row, with_empty_cells_told_once
 from trajcompress.processes.late_patterns import holds_any, late_re
+from trajcompress.transcript.summary_marks import elided
 
 _GAP = late_re(r"(?:(?<=\S) {3,}+|^ {9,}+)(?=\S)")
 _LEAST_GAPS = 3  # of a row of a table
 _EMPTY_LINES = late_re(r"(?<=\n)(?:[ \t\r]*+\n){4,}+")
-_EMPTY_ROW = late_re(rf"(?:[^\n:]{{0,24}}:)?[ \t]{{0,20}}(?:{'|'.join(EMPTY)})(?: …)?[ \t]{{0,20}}")
 _LEAST_EMPTY = 40  # characters, more than the mark takes
 _LINE_END = "\\n"
 _WIDE, _TALL = "   ", "\n\n\n"
@@ -45,7 +45,7 @@ def _narrow(line: str, is_said: Callable[[str], bool]) -> str:
 
 def _without_empty_rows(lines: Sequence[str]) -> Iterator[str]:
     """Yield lines, of rows side by side that hold nothing the first alone, and how much goes."""
-    for empty, group in groupby(lines, lambda line: _EMPTY_ROW.fullmatch(line) is not None):
+    for empty, group in groupby(lines, is_empty_row):
         run = list(group)
         size = len("\n".join(run[1:]))
-        yield from [run[0], f"[… {size:,} characters elided …]"] if empty and size > _LEAST_EMPTY else run
+        yield from [run[0], elided(size)] if empty and size > _LEAST_EMPTY else run

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from trajcompress.compaction.text.cut import is_json
 from trajcompress.compaction.text.middle import LEAST_CUT
 from trajcompress.processes.late_patterns import Signs, holds_any, late_re
+from trajcompress.transcript.summary_marks import elided
 
 _SIGNS = Signs(  # of these each has one
     *("% Total", "--:--:--", "%|", "━━━", "K ..."),
@@ -69,6 +70,6 @@ def _told(run: Sequence[str]) -> Sequence[str]:
     while end and not run[end - 1].strip():
         end -= 1
     size = sum(map(len, run[:end])) + end - 1
-    mark = f"[… {size:,} characters elided …]"
+    mark = elided(size)
     lines = end + sum(line.rstrip().count("\r") for line in run[:end])
     return run if lines < _LEAST_LINES or size < LEAST_CUT else [mark, *run[end:]]

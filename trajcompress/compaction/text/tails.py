@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from trajcompress.compaction.text.middle import LEAST_CUT
 from trajcompress.transcript.notes import notes_at
+from trajcompress.transcript.summary_marks import elided
 
 Place = TypeVar("Place", bound=Hashable)
 
@@ -50,4 +51,4 @@ def _shared(texts: Sequence[str]) -> int:
 
 def without_tail(text: str, size: int) -> str:
     """Put a mark in the place of so many characters at the end of a text."""
-    return f"{text[:-size]}[… {size:,} characters elided …]" if size else text
+    return f"{text[:-size]}{elided(size)}" if size else text

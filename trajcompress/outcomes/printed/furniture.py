@@ -7,14 +7,13 @@ from collections.abc import Collection, Iterable
 
 from trajcompress.facts.markup import unlinked
 from trajcompress.outcomes.repeated import Repeated, keys_of
-from trajcompress.outcomes.text import one_line
+from trajcompress.outcomes.text import is_empty_row, one_line
 from trajcompress.processes.late_patterns import late_re
 
 _NOISE = late_re(  # rules, tags alone, keys, progress of a download, the head of a page, of `ls -l`
     r"(?:(?:[\W_]|<[^<>]{1,80}>)*|\"?(?:success|ok)\"?: true,?"
     r"|total \d{1,12}|\[… (?:as in the (?:first turns|call), )?[\d,]{1,15} characters elided …\]"
     r"|\[\.{3} output limited to \d{1,12} bytes; \d{1,12} interior bytes omitted \.{3}\])$"
-    r"|(?:[\w #.]{0,24}:)?\s{0,40}(?:None|NaN|nan|null) …\s{0,8}$"  # a row of empty cells
     r"|\s*% Total\s+% Received|\s*Dload\s+Upload|\s*<(?:!DOCTYPE|\?xml|meta|link)\b"
     r"|(?:real|user|sys)\s{1,4}\d{1,4}m[\d.]{1,8}s$|;[;< ]|(?:Name: [^\n]{0,60}, )?dtype: \w{1,20}$|(?:URL|Link): https?://\S{1,300}$"
     r"|\s{0,8}\(use \"git |([-=~*#])\1{3,40} ?[^\W\d][^\n\d]{0,60}?\1{4,100}\s{0,8}$"
@@ -80,7 +79,9 @@ def between_rules(text: str) -> list[str]:
 
 
 def _is_noise(line: str) -> bool:
-    if _NOISE.match(line) or _CHATTER.match(line) or _CLOCK in line or (_BAR in line and _PROGRESS.search(line)):
+    if _NOISE.match(line) or _CHATTER.match(line) or (line.rstrip().endswith(" …") and is_empty_row(line)):
+        return True
+    if _CLOCK in line or (_BAR in line and _PROGRESS.search(line)):
         return True
     if _UNREADABLE in line and line.count(_UNREADABLE) > _MOST_UNREADABLE * len(line):
         return True

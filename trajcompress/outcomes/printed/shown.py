@@ -122,8 +122,9 @@ def titles_of(body: str, told: Iterable[tuple[int, str]], room: int) -> list[tup
     told = list(told)
     for start, _ in sorted(told) if len(titles) > 1 else ():
         above = next((title for title in reversed(titles) if title[0] <= start), None)
-        is_new = above is not None and above not in found and not any(above[1] in part for _, part in told)
-        if above and is_new and len(above[1]) + 2 <= room:
+        if above is None or above in found or any(above[1] in part for _, part in told):
+            continue
+        if len(above[1]) + 2 <= room:
             found[above] = None
             room -= len(above[1]) + 2
     return list(found)
