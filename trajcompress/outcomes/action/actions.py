@@ -94,8 +94,8 @@ class Action(Struct, frozen=True):
     another name, each before that.
     ``typed`` is all that a shell is given, as a terminal shows it again. ``said_when_done`` has for some files what
     is printed once they are changed, if they are; ``said_each``: it says of each file that it changed it. ``where``
-    is the folder it ran in, if most ran in another. ``given`` is all that a tool is given which changes records, lists
-    and objects, too.
+    is the folder it ran in, if most ran in another. ``given`` is all that a tool is given which changes records,
+    lists and objects, too.
     """
 
     name: str
