@@ -6,18 +6,12 @@ import pytest
 from compressing import POLICY, run
 from msgspec.structs import replace
 from pruning import call
-from shared import load_cached
 from trajectories import read, result
 
 from trajcompress.tokens.counter import TokenCounter
 
 STRICT = replace(POLICY, fit="strict")
 ASK = {"role": "user", "content": "Mend it."}
-
-
-@pytest.fixture(scope="module")
-def counter() -> TokenCounter:
-    return TokenCounter(load_cached(None))
 
 
 @pytest.mark.parametrize("target", [400, 540])

@@ -9,7 +9,6 @@ from clearing import FIRST, measured
 from compressing import Writer, run, words
 from msgspec.structs import replace
 from pruning import call
-from shared import load_cached
 from trajectories import read, result
 
 from trajcompress.compaction.order import recent_observations
@@ -19,11 +18,6 @@ from trajcompress.transcript.trajectory import Trajectory
 
 TASK = {"role": "user", "content": "Find what is slow."}
 PRINTED = {name: "\n".join(f"{name} {line} took {line * 7} ms" for line in range(60)) for name in ("build", "query")}
-
-
-@pytest.fixture(scope="module")
-def counter() -> TokenCounter:
-    return TokenCounter(load_cached(None))
 
 
 def as_turns(rounds: int) -> Trajectory:

@@ -9,7 +9,6 @@ from clearing import FIRST, measured
 from compressing import Writer, assert_adds_up, run, words
 from msgspec.structs import replace
 from pruning import call
-from shared import load_cached
 from trajectories import agent_run, read, result
 
 from trajcompress.compaction.order import recent_observations, truncation_order
@@ -27,11 +26,6 @@ from trajcompress.transcript.trajectory import Trajectory, Turn
 
 MARK = re.compile(r"\[… [\d,]+ characters elided")
 SAY = {"role": "assistant", "content": "I go on with this for a while. " * 12}
-
-
-@pytest.fixture(scope="module")
-def counter() -> TokenCounter:
-    return TokenCounter(load_cached(None))
 
 
 def observing(*sizes: int, say: bool = False, ask: str = "Mend it.") -> Trajectory:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from clearing import FIRST, measured
 from compressing import Writer, assert_adds_up, run, words
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from shared import load_cached
 from trajectories import DIALECTS, Example, agent_run, examples
 
 from trajcompress.compaction.order import recent_observations
@@ -21,12 +19,6 @@ from trajcompress.formats.rewrite import result_texts
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.transcript.summary_marks import SUMMARY_PREFIX
 from trajcompress.transcript.trajectory import Trajectory, Turn
-
-
-@pytest.fixture(scope="module")
-def counter() -> TokenCounter:
-    return TokenCounter(load_cached(None))
-
 
 _rules = st.builds(
     lambda last, **fields: replace(FIRST, protection=Protection(last_n_turns=last), **fields),

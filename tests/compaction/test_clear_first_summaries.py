@@ -6,7 +6,6 @@ import pytest
 from clearing import FIRST
 from compressing import Writer, assert_adds_up, raising, run
 from msgspec.structs import replace
-from shared import load_cached
 from trajectories import call, read, result
 
 from trajcompress.compaction.region import Protection
@@ -15,11 +14,6 @@ from trajcompress.summarize.extractive import ExtractiveSummarizer
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.transcript.summary_marks import SUMMARY_END, SUMMARY_PREFIX
 from trajcompress.transcript.trajectory import Trajectory
-
-
-@pytest.fixture(scope="module")
-def counter() -> TokenCounter:
-    return TokenCounter(load_cached(None))
 
 
 def long_talk(turns: int = 20) -> Trajectory:

@@ -11,7 +11,6 @@ from clearing import FIRST
 from compressing import run
 from msgspec.structs import replace
 from pruning import tokens
-from shared import load_cached
 from trajectories import read
 
 from trajcompress.compaction.text import elide_results
@@ -132,11 +131,6 @@ def compressed(counter: TokenCounter, trajectory: Trajectory, **changes: Any) ->
     rules = replace(FIRST, target_max_tokens=counter.count(trajectory).tokens - 200, **changes)
     turns, row = run(counter, trajectory, None, rules)
     return turns or trajectory.turns, row
-
-
-@pytest.fixture(scope="module")
-def counter() -> TokenCounter:
-    return TokenCounter(load_cached(None))
 
 
 def test_one_that_stands_in_a_request_goes_before_any_turn_of_the_assistant(counter: TokenCounter):

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 from pruning import LISTING, call
-from shared import load_cached
 from trajectories import openai, read, result
 
 from trajcompress.compaction.text.bulk import without_bulk
@@ -33,11 +32,6 @@ TITLED = (
 )
 ASK = {"role": "user", "content": f"Look at this: {DATA}"}
 TABLE = "\n".join(f"{number:04} | a row of the table that nobody reads" for number in range(60))
-
-
-@pytest.fixture(scope="module")
-def counter() -> TokenCounter:
-    return TokenCounter(load_cached(None))
 
 
 def never(_: str) -> bool:

@@ -11,7 +11,6 @@ from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 from pruning import call
-from shared import load_cached
 from trajectories import DIALECTS, agent_run, examples, openai, read, result
 
 from trajcompress.compaction.assemble import assemble
@@ -29,11 +28,6 @@ LONG = " ".join(f"word{number}" for number in range(900))
 ASK = {"role": "user", "content": "Mend it."}
 SAY = {"role": "assistant", "content": "I go on with this for a while. " * 12}
 MARK = re.compile(r"\n\[… [\d,]+ characters elided …\]\n")
-
-
-@pytest.fixture(scope="module")
-def counter() -> TokenCounter:
-    return TokenCounter(load_cached(None))
 
 
 def test_a_row_without_a_middle_fits_once_its_results_are_cut(counter: TokenCounter):

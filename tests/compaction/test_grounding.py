@@ -11,22 +11,15 @@ from compressing import POLICY, Closing, Writer, assert_adds_up, run, words
 from loopback import LoopbackServer
 from loopback_replies import saying
 from msgspec import structs
-from shared import load_cached
 from trajectories import call, read, result
 
 from trajcompress.errors import SummaryError
 from trajcompress.summarize.base import Summary, SummaryRequest, Usage
 from trajcompress.summarize.extractive import ExtractiveSummarizer
 from trajcompress.summarize.fallback import FallbackSummarizer
-from trajcompress.tokens.counter import TokenCounter
 from trajcompress.transcript.trajectory import Trajectory
 
 NEEDED = [f"src/module_{number}/parser.py" for number in range(8)]
-
-
-@pytest.fixture(scope="module")
-def counter() -> TokenCounter:
-    return TokenCounter(load_cached(None))
 
 
 @pytest.fixture(scope="module")

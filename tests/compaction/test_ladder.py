@@ -8,7 +8,6 @@ import pytest
 from compressing import POLICY, Writer, compact, words
 from msgspec import structs
 from msgspec.structs import replace as replace_struct
-from shared import load_cached
 from trajectories import openai
 
 from trajcompress.compaction.ladder import with_standard_ladder
@@ -38,11 +37,6 @@ def without_images(turn: Turn) -> Turn:
 
 def screenshot(text: str) -> list[dict]:
     return [{"type": "text", "text": text}, {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}]
-
-
-@pytest.fixture(scope="module")
-def counter() -> TokenCounter:
-    return TokenCounter(load_cached(None))
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,6 @@ from compressing import Writer, run, words
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from shared import load_cached
 from test_fit import _agents, _rules, _trajectories, regions_of
 from trajectories import openai
 
@@ -21,11 +20,6 @@ from trajcompress.transcript.trajectory import Trajectory
 
 ANYTHING = 10**9  # tokens to be cut: more than there are
 ROOM = 40
-
-
-@pytest.fixture(scope="module")
-def counter() -> TokenCounter:
-    return TokenCounter(load_cached(None))
 
 
 @pytest.fixture(scope="module")

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 
-import pytest
 from clearing import FIRST
 from compressing import run
 from msgspec import structs
-from shared import load_cached
 from trajectories import read, result
 
 from trajcompress.compaction.text.padding import without_padding
@@ -18,11 +16,6 @@ from trajcompress.tokens.counter import TokenCounter
 ROW = "{n:<6}{year:>24}{value:>16}" + "             NaN" * 6
 TABLE = "\n".join(ROW.format(n=n, year=1970 + n, value=n * 1.5) for n in range(40))
 SCRIPT = "\n".join(f"sheet['H{n}'] = total({n}) / population({n})  # of the region" for n in range(60))
-
-
-@pytest.fixture(scope="module")
-def counter() -> TokenCounter:
-    return TokenCounter(load_cached(None))
 
 
 def never(_: str) -> bool:

@@ -5,17 +5,11 @@ from __future__ import annotations
 import pytest
 from compressing import POLICY, Writer, assert_adds_up, run, words
 from msgspec import structs
-from shared import load_cached
 from trajectories import agent_run, call, read, result
 
 from trajcompress.facts import facts_lines
 from trajcompress.tokens.counter import TokenCounter
 from trajcompress.transcript.trajectory import Turn
-
-
-@pytest.fixture(scope="module")
-def counter() -> TokenCounter:
-    return TokenCounter(load_cached(None))
 
 
 def test_a_summary_longer_than_asked_for_takes_more_of_the_middle(counter: TokenCounter):

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 from pruning import LISTING, assert_kept, call
-from shared import load_cached
 from trajectories import Example, examples, read, result
 
 from trajcompress.compaction.measure import measure
@@ -24,11 +23,6 @@ ALL = replace(POLICY, clear_observations=True, clear_read=True, keep_observation
 NOT_RESTORED = 99  # tokens of room at most that are too few to restore anything in
 ASK = {"role": "user", "content": "Mend it."}
 NAMED = "def parse_config(path):\n" + "    return nothing_of_note\n" * 80
-
-
-@pytest.fixture(scope="module")
-def counter() -> TokenCounter:
-    return TokenCounter(load_cached(None))
 
 
 def reads(*results: str, after: tuple[dict, ...] = (), end: str = "Done.") -> Trajectory:

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 from protocols import PROTOCOLS, in_protocol
-from shared import load_cached
 from trajectories import Example, agent_run, call, examples, read, result, results_without_call, users_in_a_row
 from valid_rows import valid_messages
 
@@ -30,11 +29,6 @@ POLICY = Policy(mode="segments", target_max_tokens=400, summary_size=60, fit="st
 TASK = {"role": "user", "content": "Mend the build, and tell me what was wrong."}
 ROOMY = replace(POLICY, target_max_tokens=1000)
 LONG = " ".join(f"word{number}" for number in range(900))
-
-
-@pytest.fixture(scope="module")
-def counter() -> TokenCounter:
-    return TokenCounter(load_cached(None))
 
 
 def segmented(

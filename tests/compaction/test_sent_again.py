@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 
-import pytest
 from clearing import FIRST
 from compressing import run
 from msgspec import structs
-from shared import load_cached
 from trajectories import read
 
 from trajcompress.summarize.base import SummaryRequest
@@ -45,11 +43,6 @@ def walk() -> Trajectory:
     ]
     trajectory = read(messages)
     return structs.replace(trajectory, turns=read_observations(trajectory.turns))
-
-
-@pytest.fixture(scope="module")
-def counter() -> TokenCounter:
-    return TokenCounter(load_cached(None))
 
 
 def test_lines_tell_what_is_new_and_kept_turns_have_all_but_the_rules(counter: TokenCounter):

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import get_args
 
-import pytest
 from clearing import FIRST, measured
 from compressing import Writer, assert_adds_up, run, words
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from shared import load_cached
 from trajectories import read
 
 from trajcompress.compaction.order import recent_observations, stays_over, summarised_anyway
@@ -25,11 +23,6 @@ from trajcompress.transcript.trajectory import Trajectory
 RULES = replace(FIRST, target_max_tokens=2_000, summary_size=150, protection=Protection(last_n_turns=2))
 PROTECTED = get_args(Part)  # what may be over the budget whatever is summarised
 OBSERVED = "".join(f"line {number} of what was printed\n" for number in range(40))
-
-
-@pytest.fixture(scope="module")
-def counter() -> TokenCounter:
-    return TokenCounter(load_cached(None))
 
 
 def talk(said: list[int]) -> Trajectory:

@@ -6,11 +6,9 @@ import re
 from base64 import b64encode
 from hashlib import sha256
 
-import pytest
 from compressing import POLICY, assert_adds_up, run
 from msgspec.structs import replace
 from pruning import call
-from shared import load_cached
 from trajectories import read, result
 
 from trajcompress.tokens.counter import TokenCounter
@@ -24,11 +22,6 @@ LONG_ASK = {"role": "user", "content": f"{FIRST}\n\n{PASTED}\n\n{LAST}"}
 SYSTEM = {"role": "system", "content": "You read tables."}
 SAY = {"role": "assistant", "content": "It is the last one."}
 MARK = re.compile(r"\n\[… ([\d,]+) characters elided(?:, with ([^\n]*))? …\]\n")
-
-
-@pytest.fixture(scope="module")
-def counter() -> TokenCounter:
-    return TokenCounter(load_cached(None))
 
 
 def test_it_fits_with_what_was_asked_and_both_ends_of_what_was_pasted(counter: TokenCounter):
