@@ -81,3 +81,14 @@ def test_the_outline_of_a_result_stays_where_it_is_cut():
     cut = cut_text(text, 1_200, outline(text, 4.0))
     assert "2. Remove your script" in cut
     assert "diff --git a/try.py b/try.py" in cut
+
+
+def test_long_steps_stay_beside_short_ones():
+    long = "1. If you changed anything after you ran your script, please run it again, and see that nothing else fails."
+    text = REVIEW.replace("1. If you changed anything, please run your script again.", long)
+    listing = "\n".join(f"+line {number} of what nobody asked for" for number in range(200))
+    text = text.replace("+print", f"{listing}\n+print")
+    taken_up = {f"line {number} of": 3.0 for number in range(40, 60)}
+    kept = cut_text(f"{PASTED}{text}", 800, {**taken_up, **outline(text, 4.0)})
+    assert long in kept
+    assert "2. Remove your script" in kept

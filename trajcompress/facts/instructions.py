@@ -6,6 +6,7 @@ import re
 
 from trajcompress.facts.changes import files_of_change
 from trajcompress.facts.parts import Wanted
+from trajcompress.facts.quoted import QUOTED
 from trajcompress.processes.late_patterns import late_re
 
 _FENCE = "```"
@@ -48,7 +49,8 @@ def outline(text: str, weight: float) -> Wanted:
     steps = steps if sum(_ADDRESSES.search(step) is not None for step in steps) >= _MANY else []
     found, new = files_of_change(text)
     files = [file[0].partition("\n")[0] for file in found or new] if len(found) + len(new) >= _MANY else []
-    return dict.fromkeys((*steps[:_MOST_STEPS], *files[:_MOST_FILES]), weight)
+    told = {step: max(weight, QUOTED * len(step)) for step in steps[:_MOST_STEPS]}  # none of them without the others
+    return {**told, **dict.fromkeys(files[:_MOST_FILES], weight)}
 
 
 def _is_prose(line: str) -> bool:

@@ -14,6 +14,7 @@ from trajcompress.transcript.summary_marks import SUMMARY_END, SUMMARY_PREFIX
 
 HEAD_CHARS = 8_000
 TAIL_CHARS = 4_000
+_NEXT_LINE, _NEXT_SENTENCE = "; ", ". "
 _BREAKS = (";", ":", ",", "{", "(", "[")
 LEAST_CHARS = 24
 """No piece of a line is cut shorter."""
@@ -197,15 +198,22 @@ def cut_words(text: str, limit: int) -> str:
 
 
 def shorten_amid(text: str, limit: int) -> str:
-    """Cut between words amid a text; its end takes two fifths of at most ``limit`` characters.
+    """Cut what was one text of several lines, or sentences, so that its last one stays, if that is short.
+
+    At most ``limit`` characters. Where a first line has no room beside the last it stays alone: no part of one line is
+    put to a part of another.
 
     >>> shorten_amid("Unexpected parameter 'phone_number' passed to the login API. Allowed are: ['username']", 60)
-    "Unexpected parameter 'phone_number'… are: ['username']"
+    "Unexpected parameter '… Allowed are: ['username']"
     """
     if len(text) <= limit:
         return text
-    end = text[len(text) - limit * 2 // 5 :].partition(" ")[2]
-    return f"{shorten(text, limit - len(end) - 1)} {end}" if end else shorten(text, limit)
+    first, _, others = text.partition(_NEXT_LINE)
+    last = others.rpartition(_NEXT_LINE)[2] or first.rpartition(_NEXT_SENTENCE)[2]
+    room = limit - len(last) - len(_NEXT_LINE)
+    if len(last) > limit // 2 or (others and len(first) > room):
+        return shorten(text, limit)
+    return f"{shorten(text, room)}{_NEXT_LINE if others else ' '}{last}"
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
