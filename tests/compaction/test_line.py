@@ -80,9 +80,8 @@ def test_a_bare_line_is_known_for_a_line_and_tells_what_is_needed_too(text, path
             "[bash → Exception: Unexpected parameter 'phone_number… Allowed are: ['username', 'key'] …]",
         ),
         (  # no part of one line is put to a part of another
-            "Traceback (most recent call last):\n  File \"a.py\", line 1, in <module>\n"
-            "AttributeError: 'Index' object has no attribute '_with_freq'\n2023-01-01 03:00:00 0.003311",
-            "[bash → AttributeError: 'Index' object has no attribute '_with_freq' (a.py:1) …]",
+            "Error: 'Index' object has no attribute '_with_freq' of its base\n2023-01-01 02:00 0.01\nno more",
+            "[bash → Error: 'Index' object has no attribute '_with_freq' of its base …]",
         ),
     ],
 )

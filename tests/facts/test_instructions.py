@@ -84,7 +84,7 @@ def test_the_outline_of_a_result_stays_where_it_is_cut():
 
 
 def test_long_steps_stay_beside_short_ones():
-    long = "1. If you changed anything after you ran your script, please run it again, and see that nothing else fails."
+    long = "1. If you changed anything after you ran your script, please run it again, and see that nothing fails."
     text = REVIEW.replace("1. If you changed anything, please run your script again.", long)
     listing = "\n".join(f"+line {number} of what nobody asked for" for number in range(200))
     text = text.replace("+print", f"{listing}\n+print")

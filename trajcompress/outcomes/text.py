@@ -200,8 +200,8 @@ def cut_words(text: str, limit: int) -> str:
 def shorten_amid(text: str, limit: int) -> str:
     """Cut what was one text of several lines, or sentences, so that its last one stays, if that is short.
 
-    At most ``limit`` characters. Where a first line has no room beside the last it stays alone: no part of one line is
-    put to a part of another.
+    At most ``limit`` characters. Where a first line has no room beside the last it stays alone: no part of one is put
+    to a part of another.
 
     >>> shorten_amid("Unexpected parameter 'phone_number' passed to the login API. Allowed are: ['username']", 60)
     "Unexpected parameter '… Allowed are: ['username']"
@@ -212,7 +212,8 @@ def shorten_amid(text: str, limit: int) -> str:
     last = others.rpartition(_NEXT_LINE)[2] or first.rpartition(_NEXT_SENTENCE)[2]
     room = limit - len(last) - len(_NEXT_LINE)
     if len(last) > limit // 2 or (others and len(first) > room):
-        return shorten(text, limit)
+        begun, _, cut = shorten(text, limit).rpartition(_NEXT_LINE)
+        return f"{begun}…" if begun and len(cut) < LEAST_CHARS else shorten(text, limit)
     return f"{shorten(text, room)}{_NEXT_LINE if others else ' '}{last}"
 
 
