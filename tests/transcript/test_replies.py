@@ -228,6 +228,14 @@ def test_an_environment_that_runs_what_is_said_in_words_answers_all_of_it():
     assert observed("", *row) == [2, 4, 6]
 
 
+def test_a_game_that_reads_commands_answers_whatever_is_said():
+    row = ["A cellar with stone walls.\n\nExits: up", "I'm the narrator of this adventure.", "Unknown command: I'm"]
+    row += ["[I should wait for what is typed.]", "Unknown command: [I", "UP", "Unknown command: UP"]
+    assert observed("", *row, "You climb up.") == [2, 4, 6]
+    row = ["my game says unknown command", "Type `go up` in it.", "Unknown command: go", "Then try `up` alone."]
+    assert observed("", *row, "Unknown command: up", "Which game is it?") == []
+
+
 def test_a_command_that_a_person_does_not_have_was_run_by_that_person():
     row = ["how do i install it", "Try `pip install flask`.", "bash: pip: command not found", "Use pip3 then."]
     assert observed("", *row, "bash: pip3: command not found", "Is Python there?") == []

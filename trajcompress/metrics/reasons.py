@@ -28,7 +28,7 @@ class Reason:
     remedy: str = ""
 
 
-_CUT_RESULTS = "--fit strict if what is long there are tool results, or was pasted into a request"
+_CUT_RESULTS = "--fit strict in place of --fit lenient, which leaves long tool results as they are"
 _PROTECT_LESS = "protect less: a smaller --last-n-turns, or first_tool: false in protected_turns of the YAML"
 _REPAIR = "repair it in the input, and run again"
 _OTHER_KEYS = f"name other keys with --role-key and --content-key; else {_REPAIR}"
@@ -81,8 +81,8 @@ REASONS: Mapping[str, Reason] = {
     "request_truncated": Reason("what was pasted into a long request had to lose its middle, so that it fits"),
     "single_turn": Reason(
         "one protected turn, or in segments one of the assistant, leaves no room for anything else",
-        f"--fit strict if it is a tool's result or a request; else {_PROTECT_LESS}; in segments, or where it is over "
-        "the target alone, a larger --target-max-tokens",
+        f"{_CUT_RESULTS}; else {_PROTECT_LESS}; in segments, or where it is over the target alone, a larger "
+        "--target-max-tokens",
     ),
     "tool_group": Reason(
         "a segment of one tool group, which cannot be cut, is over the target with its results as short as they get",

@@ -30,6 +30,9 @@ _ACKNOWLEDGED = frozenset({"ok.", "ok"})
 _NO_COMMAND = late_re(
     r"(?:/(?:usr/)?bin/)?(?:ba|da|z|k)?sh: (?:(?:line )?\d{1,5}: )?([^\n]{1,200}): (?:command )?not found"
 )
+_UNKNOWN_COMMAND = late_re(  # of a game, or another program that reads commands
+    r"(?:Unknown|Unrecogni[sz]ed|Invalid|Undefined) (?:command|action|verb|input):? ['\"]?([^\n]{1,200}?)['\"]?[.!]?"
+)
 _NO_COMMAND_CHARS = 300
 _RESULT_OF = late_re(r"\s{0,8}(?:The )?(?:Result|Output|Response)s? (?:of|for|from) ([\w.]{2,60}\([^\n]{0,200}\)):")
 _QUOTING = str.maketrans("", "", "'\"`\\")
@@ -122,14 +125,17 @@ def acknowledges(reply: str, thought: str) -> bool:
 
 
 def ran_words(reply: str, said: str) -> bool:
-    """Whether a shell says that the first words of a turn are no command: all of it was run, also what is none.
+    """Whether a program says that the first words of a turn are no command: all of it was run, also what is none.
 
     >>> ran_words("/bin/bash: line 1: Im sorry, but I cant: command not found", "I'm sorry, but I can't do it.")
+    True
+    >>> ran_words("Unknown command: You're", "You're in a dusty hall.")
     True
     >>> ran_words("bash: pip: command not found", "pip install requests")
     False
     """
-    told = _NO_COMMAND.fullmatch(reply.strip()) if len(reply) <= _NO_COMMAND_CHARS else None
+    line = reply.strip() if len(reply) <= _NO_COMMAND_CHARS else ""
+    told = _NO_COMMAND.fullmatch(line) or _UNKNOWN_COMMAND.fullmatch(line)
     if told is None or not (told[1][0].isupper() or " " in told[1]):  # else a person may have run it
         return False
     return said.translate(_QUOTING).lstrip().startswith(told[1].translate(_QUOTING))
