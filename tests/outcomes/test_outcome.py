@@ -8,7 +8,7 @@ import pytest
 from test_outcome_later import ran
 from told import read, read_structured, said
 
-from trajcompress.outcomes.action.actions import Action
+from trajcompress.outcomes.action.actions import Action, describe
 from trajcompress.outcomes.page import is_page, visible
 from trajcompress.outcomes.repeated import Repeated
 from trajcompress.outcomes.steps import action_of, label_of
@@ -140,6 +140,14 @@ def test_a_tool_that_is_no_terminal_and_gives_back_the_words_of_its_call_is_not_
     thought = Action("Self thinking", "'Work out the price of wool'", "idle")
     assert read("'Work out the price of wool'", thought).said == "the same words"
     assert read("Work out the price of wool and silk", thought).said == "Work out the price of wool and silk"
+
+
+def test_a_list_of_things_to_do_that_comes_back_as_it_was_given_is_told_once():
+    todos = [{"content": f"Check the {each} of it", "status": "pending"} for each in ("head", "body", "end")]
+    did = describe("todowrite", {"todos": todos})
+    assert read(json.dumps(todos, indent=2), did).said == "the same words"
+    done = [{**todos[0], "status": "completed"}, *todos[1:]]
+    assert "completed" in read(json.dumps(done), did).said
 
 
 def test_the_last_line_of_a_run_is_told_though_each_run_ends_with_it():

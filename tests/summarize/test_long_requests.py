@@ -62,3 +62,4 @@ def test_a_long_request_stays_in_force_where_what_follows_only_says_to_go_on():
     said = section(extract(ask(turns, head=(), budget=900)), "Requests")
     assert said.startswith(last)
     assert len(last) > 900
+    assert len(section(extract(ask(turns, head=(), budget=1_500)), "Requests")) > 1_500

@@ -127,3 +127,19 @@ def test_of_a_reply_figures_are_quoted_before_what_it_opens_with():
     region = (say("user", "Which fail?"), say("assistant", f"Perfect! {offered}247 rows lack an owner."))
     assert section(extract(ask(region)), "Replies").endswith('247 rows lack an owner."')
     assert "Perfect" not in extract(ask(region))
+
+
+def test_of_a_reply_with_tables_the_titles_are_quoted_and_no_rows():
+    rows = "".join(f"| {n} | the river number {n} | shown |\n" for n in range(60))
+    table = f"| # | River | State |\n|---|---|---|\n{rows}"
+    plan = f"---\n\n## Plan for the page of the rivers\n\nEach has its picture.\n\n{table}\n---\n"
+    region = (
+        say("user", "How do you do it?"),
+        say("assistant", plan),
+        say("user", "Do it so."),
+        say("assistant", "I do."),
+    )
+    replies = section(extract(ask(region)), "Replies")
+    assert "## Plan for the page of the rivers" in replies
+    assert "|" not in replies
+    assert "---" not in replies

@@ -32,6 +32,11 @@ def repeats_call(text: str, action: Action | None) -> bool:
     return " " in typed and one_line(text[:_FIRST_CHARS]).strip(_QUOTES) == typed
 
 
+def repeats_data(said: str, action: Action | None) -> bool:
+    """Whether what is told of data is all that its call was given, as of a list of things to do."""
+    return action is not None and " " in said and not said.endswith("…") and said in (action.given, action.target)
+
+
 def is_only_typed(text: str, typed: str) -> bool:
     """Whether a screen shows nothing but lines that were typed, as it does while a program runs that reads none."""
     lines = {line.strip() for line in typed.splitlines() if line.strip()}

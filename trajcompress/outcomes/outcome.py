@@ -20,7 +20,7 @@ from trajcompress.outcomes.asked import Asked
 from trajcompress.outcomes.commands_apart import parts_of
 from trajcompress.outcomes.compact import parse, parse_cut, parse_printed, parse_series
 from trajcompress.outcomes.contents import is_code, reads_markup
-from trajcompress.outcomes.echo import is_only_typed, repeats_call, without_echo
+from trajcompress.outcomes.echo import is_only_typed, repeats_call, repeats_data, without_echo
 from trajcompress.outcomes.editor import is_made
 from trajcompress.outcomes.mcp import is_flagged
 from trajcompress.outcomes.page import is_page, visible
@@ -110,7 +110,8 @@ class Reading:
         if repeats_call(self._held, self.asked.action):
             return Outcome(_REPEATED)
         if self._data is not None:
-            return _of_json(self._data, asked, self._note)
+            told = _of_json(self._data, asked, self._note)
+            return Outcome(_REPEATED) if repeats_data(told.said, self.asked.action) else told
         if self._body.startswith("[(") and len(self._body) > limit:
             rows, number = tell_tuples(self._body, {**asked.later, **asked.wanted}, limit, most)
             if rows:

@@ -42,6 +42,9 @@ _LIST_MARKS = " \t-*#>"
 _LAST_SENTENCES, _CLOSES = 5, "*_\"')”’"
 _THOUGHT_END = "</think>"
 _THINKS = late_re(r"(?:\A|(?<=\n\n))_Thinking:_[ \n](?:[^\n]|\n(?!\n)){0,8000}\s{0,4}")  # in an export of opencode
+_LINES_AND_ROWS = late_re(  # of Markdown, neither of which is a sentence
+    r"^[ \t]{0,8}(?:[-*_]{3,80}|\|[^\n]{0,2000}\|)[ \t]{0,8}(?:\n|\Z)", re.MULTILINE
+)
 _LEAST_SPACES = 3
 
 
@@ -77,6 +80,7 @@ def _is_answered(region: Sequence[Turn], index: int) -> bool:
 def _spoken(turn: Turn) -> str:
     """Return what a turn tells people; where a call of its text hands that over, such as ``respond``, no more."""
     said = _THINKS.sub("", turn.text.rpartition(_THOUGHT_END)[2])
+    said = without if (without := _LINES_AND_ROWS.sub("", said)).strip() else said
     acted = find_actions(said)
     call = acted.calls[-1] if acted and acted.calls else None
     if call is None or call.name.lower() not in FINAL:

@@ -12,7 +12,7 @@ from trajcompress.transcript.speakers import speaker_of
 from trajcompress.transcript.text_protocols.openings import without_figures
 from trajcompress.transcript.trajectory import Turn
 
-_LONG_REQUEST_CHARS = 1_200  # of what is in force
+_LONG_REQUEST_CHARS = (2_000, 1_200)  # of what is in force
 _REQUEST_CHARS = 600
 _SHORT_REQUEST_CHARS = (200, _BRIEF_CHARS := 80)
 _PASTED_CHARS = 160  # of code alone
@@ -44,7 +44,7 @@ def requests_of(region: Sequence[Turn], head: Sequence[Turn], people: Collection
         if len(said) <= _REQUEST_CHARS:
             forms = [said]
         else:
-            limits = (_LONG_REQUEST_CHARS, _REQUEST_CHARS)[index not in in_force :]
+            limits = (*(_LONG_REQUEST_CHARS if index in in_force else ()), _REQUEST_CHARS)
             forms = [_quoted(turn, limit) for limit in limits]
         forms += [_quoted(turn, limit) for limit in _SHORT_REQUEST_CHARS if limit < len(said)]
         by = f"{one_line(name)}: " if name else ""
