@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from trajcompress.outcomes.aider import told_by_aider
+from trajcompress.outcomes.autogen import told_by_autogen
 from trajcompress.outcomes.cli_reports import told_by_cli, without_size
 from trajcompress.outcomes.compact import parse
 from trajcompress.outcomes.editor import told_by_editor, without_notices
@@ -109,8 +110,9 @@ def _without_place(text: str) -> str:
 
 def _unwrapped(text: str) -> str:
     text = content_of(_named_content(text))
-    if (printed := told_by_cli(text)) is not None or (printed := told_by_openhands(text)) is not None:
-        return printed
+    for told_by in (told_by_cli, told_by_openhands, told_by_autogen):
+        if (printed := told_by(text)) is not None:
+            return printed
     if _OF_SHELL.match(text) and (printed := _printed(parse(text.strip()))) is not None:
         return printed
     if _OF_STEP.match(text) and len(text) <= _NAMED_CHARS:

@@ -50,6 +50,7 @@ RESULT_SENTENCES = (
     r"The script has been executed\. Here is the output:",  # MLAgentBench
     r"The script ran(?:, then exited with (?:an error|Unix exit code)| but produced no output to console)",  # AutoGen
     r"No code blocks found in the thread\.",  # AutoGen
+    r"\[(?:[\"'][^\n]{0,4000}\[)?FunctionExecutionResult\(content=",  # AutoGen, also of a team within a team
     r"Your proposed edit has introduced new syntax error",  # SWE-agent
     r"Result of search_\w{1,40}\([^\n]{0,300}\):[ \t]{0,4}\n",  # AutoCodeRover
     # aider

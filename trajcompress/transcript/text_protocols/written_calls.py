@@ -142,7 +142,18 @@ def invocations(text: str) -> tuple[ToolCall, ...]:
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return ()
     calls = [_called(each, dotted=True) for each in listed.elts] if isinstance(listed, ast.List) else []
-    return tuple(replace(call, name=names.get(call.name, call.name)) for call in calls if call) if all(calls) else ()
+    if not all(calls):
+        return ()
+    return tuple(_of_autogen(replace(call, name=names.get(call.name, call.name))) for call in calls if call)
+
+
+def _of_autogen(call: ToolCall) -> ToolCall:
+    """Return the call that AutoGen prints as a ``FunctionCall`` with its name and arguments; any other as it is."""
+    if call.name != "FunctionCall":
+        return call
+    given = json.loads(call.arguments)
+    name, arguments = given.get("name"), given.get("arguments")
+    return new_call(name, arguments) if isinstance(name, str) and isinstance(arguments, str) else call
 
 
 def invoked(code: str) -> ToolCall | None:
