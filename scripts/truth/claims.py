@@ -14,7 +14,9 @@ from truth.sections import Bullet, Changed, Output
 from truth.who import Action, Story
 from truth.words import FILLER, NOTED, Bag, pieces, quoted, words
 
-RESULT, RAN, GOAL, REQUEST, CHANGED, CLEARED = KINDS = ("result", "ran", "goal", "request", "changed", "cleared")
+RESULT, RAN, GOAL, REQUEST, SAID, CHANGED, CLEARED = KINDS = (
+    *("result", "ran", "goal", "request", "said", "changed", "cleared"),
+)
 ARROW = " → "
 ASKING = re.compile(
     r"^(?:latest |current |first |user |open )?(?:goals?|tasks?|requests?|constraints?|asked|preferences?)\b"
@@ -86,6 +88,8 @@ class Judge:
             yield self._request(kind, bullet.text, constraint=bullet.section.startswith("constraint"))
         elif asked := OPEN.match(bullet.text):
             yield self._request(REQUEST, asked[1], constraint=False)
+        elif bullet.section in {"replies", "notes"}:
+            yield self._said(bullet.text)
         elif bullet.section.startswith("file"):
             yield from self._files(bullet, self.told(output))
         elif ARROW in bullet.text or (bullet.text.endswith(" →")):
@@ -169,6 +173,17 @@ class Judge:
             return Finding(kind, True, text)
         others = [turn.kind for turn in self.story.turns if quoted(said, Bag(turn.text))]
         return Finding(kind, False, text, f"words of: {others[0]}" if others else "nobody said it so")
+
+    def _said(self, text: str) -> Finding:
+        """A quote of what the agent said, or another agent by its name."""
+        by = BY.match(text)
+        said = NOTED.sub(" … ", by[2] if by else text).strip(" \"'«»“”")
+        if not words(said) or any(
+            quoted(said, Bag(turn.text)) for turn in self.story.turns if turn.kind != "request"
+        ):
+            return Finding(SAID, True, text)
+        is_person = any(quoted(said, bag) for bag in self.kind("request"))
+        return Finding(SAID, False, text, "words of: request" if is_person else "nobody said it so")
 
     def _files(self, bullet: Bullet, told: list[Edit]) -> Iterator[Finding]:
         all_changed = "changed" in bullet.section or "edited" in bullet.section

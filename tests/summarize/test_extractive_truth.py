@@ -25,7 +25,7 @@ from trajcompress.transcript.trajectory import ToolCall, Turn
 LEFT_OUT = re.compile(
     r"… (?:\d+ more requests?(?:, |\Z))?(?:\d+ more steps?(?:: .+)?)?"
 )  # several gaps may be of one size
-SECTIONS = ("Before", "Requests", "Replies", "Steps", "Files changed", "Needed later")
+SECTIONS = ("Before", "Requests", "Replies", "Notes", "Steps", "Files changed", "Needed later")
 AT_END = SECTIONS[-2:]
 WORD = re.compile(r"\w+")
 OWN_WORDS = frozenset(
@@ -102,6 +102,9 @@ def assert_says_what_is_so(region: tuple[Turn, ...], text: str) -> None:
     said = bare("\n".join(turn.text for turn in region if turn.role == "user"))
     for quote in told.get("Requests", []):
         assert LEFT_OUT.fullmatch(quote) or all(bare(piece) in said for piece in quote.split("…"))
+    noted = bare("\n".join(turn.text for turn in region if turn.role == "assistant"))
+    for quote in told.get("Notes", []):
+        assert all(bare(piece) in noted for piece in quote.split("…"))
     assert_steps_are_their_own(region, told.get("Steps", []))
     for file in told.get("Files changed", []):
         name = re.sub(r" \(\d+ times\)$", "", file)

@@ -41,11 +41,12 @@ _COUNTED = late_re(r"«| ×\d+$|more\)$", re.MULTILINE)  # steps that say someth
 
 
 class Section(Enum):
-    """The parts of a record: each of the first four wherever it goes on, and the last two at the end."""
+    """The parts of a record: the last two stand at the end, each of the others wherever it goes on."""
 
     EARLIER = "Before"
     REQUESTS = "Requests"
     REPLIES = "Replies"
+    NOTES = "Notes"
     STEPS = "Steps"
     CHANGED = "Files changed"
     NEEDED = "Needed later"

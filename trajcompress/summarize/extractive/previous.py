@@ -15,6 +15,7 @@ _SECTIONS = {
     "task": Section.REQUESTS,
     "requests": Section.REQUESTS,
     "replies": Section.REPLIES,
+    "notes": Section.NOTES,
     "actions": Section.STEPS,
     "actions taken": Section.STEPS,
     "steps": Section.STEPS,

@@ -35,7 +35,7 @@ from trajcompress.outcomes.text import NO_OUTPUT
 from trajcompress.summarize.base import SummaryRequest
 from trajcompress.summarize.extractive.fit import CHANGED, RECENT, Line, Record, Section
 from trajcompress.summarize.extractive.previous import carry_over
-from trajcompress.summarize.extractive.replies import replies_of
+from trajcompress.summarize.extractive.replies import last_note, replies_of
 from trajcompress.summarize.extractive.requests import requests_of
 from trajcompress.summarize.extractive.scores import LAST, Told, scores
 from trajcompress.summarize.extractive.step_forms import (
@@ -77,7 +77,13 @@ def write(request: SummaryRequest) -> Record:
     ran = [each for each in told if (each.step.action or _came_of_something(each)) and not _only_thinks(each)]
     people = people_of(request.head, region)
     asked = requests_of(region, request.head, people)
-    lines = [*asked, *replies_of(region, told, people), *_step_lines(ran, len(region)), *_changed(told)]
+    lines = [
+        *asked,
+        *replies_of(region, told, people),
+        *last_note(region),
+        *_step_lines(ran, len(region)),
+        *_changed(told),
+    ]
     if request.previous:
         lines = carry_over(request.previous, lines)
     if request.focus:

@@ -16,7 +16,9 @@ from trajcompress.summarize.extractive.scores import LAST, Told
 from trajcompress.transcript.observations import is_request, request_text
 from trajcompress.transcript.roles import addressee_of
 from trajcompress.transcript.speakers import speaker_of
+from trajcompress.transcript.text_protocols.acted import after_thought
 from trajcompress.transcript.text_protocols.actions import find_actions
+from trajcompress.transcript.text_protocols.fences import without_fenced
 from trajcompress.transcript.text_protocols.written_calls import FINAL
 from trajcompress.transcript.trajectory import Turn
 
@@ -41,11 +43,18 @@ _BETWEEN = " … "
 _LIST_MARKS = " \t-*#>"
 _LAST_SENTENCES, _CLOSES = 5, "*_\"')”’"
 _THOUGHT_END = "</think>"
+_THOUGHT_LABEL = late_re(
+    r"\A\s{0,8}[*#\[]{0,4}(?:thoughts?|reasoning|rationale|discussion|analysis|思考)[\]*]{0,3} ?[:：]\**\s{0,4}",
+    re.IGNORECASE,
+)
 _THINKS = late_re(r"(?:\A|(?<=\n\n))_Thinking:_[ \n](?:[^\n]|\n(?!\n)){0,8000}\s{0,4}")  # in an export of opencode
 _LINES_AND_ROWS = late_re(  # of Markdown, neither of which is a sentence
     r"^[ \t]{0,8}(?:[-*_]{3,80}|\|[^\n]{0,2000}\|)[ \t]{0,8}(?:\n|\Z)", re.MULTILINE
 )
 _LEAST_SPACES = 3
+_NOTE_CHARS, _LONG_NOTE_CHARS, _NOTED = 200, 500, 6.0
+_NEAR_END, _LEAST_NEAR = 3, 6  # a third of the turns
+_BEFORE = 0.5  # what is done then
 
 
 def replies_of(region: Sequence[Turn], told: Sequence[Told], people: Collection[str]) -> list[Line]:
@@ -71,6 +80,41 @@ def replies_of(region: Sequence[Turn], told: Sequence[Told], people: Collection[
     return lines
 
 
+def last_note(region: Sequence[Turn]) -> list[Line]:
+    """Quote what an agent said at some length beside the last call with which it did so, if that is near the end."""
+    near = range(len(region) - 1, len(region) - 1 - max(len(region) // _NEAR_END, _LEAST_NEAR), -1)
+    for index in (index for index in near if index >= 0):
+        turn = region[index]
+        if turn.role != "assistant" or not turn.calls:
+            continue
+        said = _ungreeted(without_fenced(_LINES_AND_ROWS.sub("", _before_calls(turn))))
+        if len(one_line(said)) >= _NOTE_CHARS:
+            forms = (binding_sentences(said, limit) for limit in (_LONG_NOTE_CHARS, _REPLY_CHARS))
+            quoted = tuple(dict.fromkeys(f'"{form}"' for form in forms if form))
+            return [Line(Section.NOTES, index - _BEFORE, _NOTED, quoted)] if quoted else []
+    return []
+
+
+def _before_calls(turn: Turn) -> str:
+    """Return what a turn says before it acts, without the label of a thought and what it thinks in tags."""
+    said = turn.text
+    if turn.in_text or any(call.in_text for call in turn.calls):
+        acted = find_actions(said)
+        said = said[: acted.start] if acted else ""
+    return _THOUGHT_LABEL.sub("", said[after_thought(said) :], count=1)
+
+
+def _prose(said: str) -> str:
+    """Return a text without its rules and the rows of its tables, unless there is nothing else."""
+    return without if (without := _LINES_AND_ROWS.sub("", said)).strip() else said
+
+
+def _ungreeted(said: str) -> str:
+    """Return what is said behind a greeting, where that is anything."""
+    said = said.lstrip()
+    return said[greeting.end() :] if (greeting := _GREETING.match(said)) and said[greeting.end() :].strip() else said
+
+
 def _is_answered(region: Sequence[Turn], index: int) -> bool:
     """Whether a result alone comes behind a turn: it did something, whether or not that can be read."""
     after = region[index + 1] if index + 1 < len(region) else None
@@ -80,7 +124,7 @@ def _is_answered(region: Sequence[Turn], index: int) -> bool:
 def _spoken(turn: Turn) -> str:
     """Return what a turn tells people; where a call of its text hands that over, such as ``respond``, no more."""
     said = _THINKS.sub("", turn.text.rpartition(_THOUGHT_END)[2])
-    said = without if (without := _LINES_AND_ROWS.sub("", said)).strip() else said
+    said = _prose(said)
     acted = find_actions(said)
     call = acted.calls[-1] if acted and acted.calls else None
     if call is None or call.name.lower() not in FINAL:
@@ -133,8 +177,7 @@ def _asked(said: str) -> str:
 
 def _reply(index: int, score: float, by: str | None, said: str, asks: str) -> Line:
     """Quote a reply, in whole sentences: what is cut amid one may say something else; with what it ``asks``."""
-    said = said.lstrip()
-    said = said[greeting.end() :] if (greeting := _GREETING.match(said)) and said[greeting.end() :].strip() else said
+    said = _ungreeted(said)
     whole = one_line(clip(said))
     long = binding_sentences(said, _REPLY_CHARS) if not (by or asks) and len(whole) > _REPLY_CHARS else ""
     forms = filter(None, (long or _quoted(said, asks, _REPLY_CHARS), _quoted(said, asks, _SHORT_REPLY_CHARS)))
