@@ -10,6 +10,7 @@ from trajcompress.facts.json_words import NAMING
 from trajcompress.facts.parts import Wanted
 from trajcompress.json_values import MAX_DEPTH
 from trajcompress.outcomes.compact import compact, is_empty, pairs
+from trajcompress.outcomes.records.documented import signature_of
 from trajcompress.outcomes.records.failed_json import failure_in, failures
 from trajcompress.outcomes.records.raised import raised
 from trajcompress.outcomes.records.rest import Query, cell, is_figure, naming, tell_rest
@@ -43,6 +44,8 @@ def read_structured(data: Any, query: Query, limit: int, most: int) -> tuple[str
         What it says on one line, how many items it has if it is a list, and whether it says that something failed.
     """
     most = max(most, limit * 4 // 3)
+    if called := signature_of(data, query.wanted, most):
+        return called, "", False
     own = _without_echoes(data, query)
     data = own if isinstance(_only_value(own), dict) else data
     why, beside = failure_in(data, limit)
