@@ -92,3 +92,13 @@ def test_long_steps_stay_beside_short_ones():
     kept = cut_text(f"{PASTED}{text}", 800, {**taken_up, **outline(text, 4.0)})
     assert long in kept
     assert "2. Remove your script" in kept
+
+
+def test_what_is_to_be_done_stays_before_rules_where_tags_say_so():
+    task = "A value that is not set should be read as empty. This way nobody has to name each of them."
+    rules = "\n".join(f"{number}. You must do what rule number {number} of the house says." for number in range(20))
+    text = f"<pr_description>\n{PASTED}\n{task}\n</pr_description>\n\n{rules}\n{PASTED}"
+    kept = cut_text(text, 1_400, instructions(text, 4.0))
+    assert task in kept
+    assert "rule number 3" in kept
+    assert task not in cut_text(text.replace("pr_description", "aside"), 1_400, instructions(text[:200], 4.0))

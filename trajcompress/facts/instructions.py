@@ -19,6 +19,12 @@ _BINDS = late_re(
     r"|make sure|ensure|limited to|required|forbidden|exactly)\b",
     re.IGNORECASE,
 )
+_TASK = late_re(  # as harnesses put what is to be done between tags, with rules around that
+    r"<((?:pr|issue|task|problem|user|bug)(?:_(?:description|statement|request|query|report))?|question|goal|objective)>\n"
+    r"(.{1,20000}?)\n\s{0,8}</\1>",
+    re.DOTALL,
+)
+_MOST_OF_TASK = 4_000
 _STEP = late_re(r"^\d{1,2}[.)] +[A-Za-z][^\n]{0,398}$", re.MULTILINE)
 _ADDRESSES = late_re(r"\b(?:you|your|you['’]ve|please)\b", re.IGNORECASE)
 _MOST_STEPS = 12
@@ -28,8 +34,11 @@ _LEAST_LETTERS = 0.7  # of a line of prose; of code and logs there are fewer
 
 
 def instructions(text: str, weight: float) -> Wanted:
-    """Return the lines amid a request that bind, as what is to stay of it where it is cut; those of code do not."""
-    found: dict[str, float] = {}
+    """Return the lines amid a request that bind, as what is to stay of it where it is cut; those of code do not.
+
+    What is to be done stays before rules do, where tags say that it is that.
+    """
+    found = _of_task(text, weight)
     room = _MOST_CHARS
     is_code = False
     for line in map(str.strip, text[_END_CHARS:-_END_CHARS].splitlines()):
@@ -39,7 +48,20 @@ def instructions(text: str, weight: float) -> Wanted:
             room -= len(line)
             if room < 0:
                 break
-            found[line] = weight
+            found.setdefault(line, weight)
+    return found
+
+
+def _of_task(text: str, weight: float) -> dict[str, float]:
+    task = _TASK.search(text) if "</" in text else None
+    found: dict[str, float] = {}
+    room = _MOST_OF_TASK
+    for line in map(str.strip, task[2].splitlines() if task else ()):
+        room -= len(line)
+        if room < 0:
+            break
+        if any(map(str.isalnum, line)):
+            found[line] = 2 * max(weight, QUOTED * len(line))
     return found
 
 

@@ -13,7 +13,7 @@ from trajcompress.outcomes.printed.later import lines_used
 from trajcompress.outcomes.printed.reasons import own_lines, reasons
 from trajcompress.outcomes.printed.shown import is_listing, tells
 from trajcompress.outcomes.repeated import NOTHING_REPEATED
-from trajcompress.outcomes.reports.edits import done_in, is_refused, why_not_applied
+from trajcompress.outcomes.reports.edits import done_in, is_refused, lines_changed, refusal_in, why_not_applied
 from trajcompress.outcomes.reports.errors import (
     beside_errors,
     crash_of,
@@ -70,7 +70,8 @@ def report_of(body: str, whole: str, asked: Asked) -> Report:
     why = (
         why if len(why) < _SEVERAL else sorted(why, key=asked.repeated.__contains__)
     )  # what every run says is no news
-    pieces = [piece for piece in (killed, rejected, tests, *why, *marked, bad_exit) if piece]
+    no = refusal_in(body) if refused and listing and not why else ""
+    pieces = [piece for piece in (killed, rejected, no, tests, *why, *marked, bad_exit) if piece]
     if bad_exit and pieces == [bad_exit]:  # however often a command fails so
         pieces = [*_why_it_exits(body, bad_exit), bad_exit]
     elif pieces and not rejected and len(body) > asked.limit:  # an error is not all that came of it
@@ -78,7 +79,10 @@ def report_of(body: str, whole: str, asked: Asked) -> Report:
         used = 1 if tests else _MOST_USED  # the figures of tests say most of what others speak of
         pieces += _beside(body, pieces, asked, used, may_tell=may_tell, speaks=failed or bool(tests))
     is_done = done is not None and not pieces
-    return Report([one_line(done[0])] if done and is_done else pieces, failed, bool(tests), is_done, listing)
+    if done and is_done:
+        shown = lines_changed(body) if asked.action and not asked.action.change else []
+        pieces = [one_line(done[0]), *shown]
+    return Report(pieces, failed, bool(tests), is_done, listing)
 
 
 def _found(whole: str, body: str, asked: Asked, *, listing: bool, held: bool) -> tuple[list[str], RunReport]:

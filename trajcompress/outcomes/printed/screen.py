@@ -26,6 +26,11 @@ _SCREEN = late_re(  # as browsers of agents say where they are
     r"(Here is a screenshot of \[([^\[\]\n]{0,300})\]\(([^()\s?]{1,300})[^()\s]{0,2000}\)[^\n]{0,200})"
 )
 _SCREEN_WITHIN = 12_000
+_ADDRESSED = late_re(  # as the text browsers of AutoGen and smolagents head a page
+    r"\s{0,8}(Address: (\S[^\n]{0,2000}))\n(?:Title: ([^\n]{0,300})\n)?"
+    r"(?:You previously visited this page [^\n]{0,80}\n)?Viewport position: Showing page [^\n]{1,60}\n(?:={3,80}\n)?"
+)
+_AROUND_TITLE = "# ."
 _METADATA = late_re(r"\s{0,4}The following metadata [^\n]{1,80}:\s{1,4}(?=\{)")
 _READ = late_re(r"\s{0,4}Automatic OCR of [^\n]{1,60} has detected the following text:")
 _SCHEME = late_re(r"\A[a-z]{3,6}://")
@@ -61,7 +66,8 @@ class Page(Struct, frozen=True):
         done = shorten(self.done, max(limit // _DONE_SHARE, _PART_CHARS))
         room = limit // _TITLE_SHARE
         title = shorten(self.title, room) if room >= _TITLE_CHARS else ""
-        where = f"{title} ({address})" if title and address else title or (f"({address})" if address else "")
+        both = f"{title} ({address})" if done else f"{title}; {address}"
+        where = both if title and address else title or (f"({address})" if address else "")
         said = f"{done} {where}".strip()
         return f"{done} {self.name}" if any(each in self.name and each not in said for each in needed) else said
 
@@ -70,7 +76,7 @@ def read_page(text: str, repeated: Repeated) -> Page | None:
     """Read what a browser of an agent says; None where no such browser wrote it."""
     screen = _SCREEN.search(text, 0, _SCREEN_WITHIN)
     if screen is None:
-        return None
+        return _read_addressed(text, repeated)
     done, title, address = one_line(text[: screen.start()]), one_line(screen[2]), screen[3]
     address = "" if address.startswith("data:") else address
     told = (title.rpartition(" - ")[0] or title) in done or screen[1] in repeated
@@ -81,6 +87,18 @@ def read_page(text: str, repeated: Repeated) -> Page | None:
     typed = words_of(done) | _FIELD if _TYPED.search(done) else set()
     page = "\n".join(line for line in shown if not _says_nothing(line, typed)).strip()
     return Page(done, "" if told else title, address, f"{title} ({address})".strip(), with_hits(page))
+
+
+def _read_addressed(text: str, repeated: Repeated) -> Page | None:
+    """Read a page that stands below its address and its title; None of another text."""
+    head = _ADDRESSED.match(text)
+    if head is None:
+        return None
+    address, title, shown = head[2].strip(), one_line(head[3] or "").rstrip("."), text[head.end() :].strip()
+    first, _, below = shown.partition("\n")
+    shown = below.lstrip() if title and first.strip(_AROUND_TITLE) == title else shown
+    is_known = head[1] in repeated
+    return Page("", title, "" if is_known else address, f"{title} ({address})".strip(), with_hits(shown))
 
 
 def metadata_of(text: str) -> tuple[int, int] | None:
@@ -103,7 +121,7 @@ def _says_nothing(line: str, typed: set[str]) -> bool:
 
 def is_screen(text: str) -> bool:
     """Whether a browser of an agent wrote a text."""
-    return _SCREEN.search(text, 0, _SCREEN_WITHIN) is not None
+    return _ADDRESSED.match(text) is not None or _SCREEN.search(text, 0, _SCREEN_WITHIN) is not None
 
 
 def room_for_page(limit: int) -> int:

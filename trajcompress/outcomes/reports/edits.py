@@ -10,6 +10,7 @@ from trajcompress.processes.late_patterns import late_re
 
 _DONE = late_re(
     r"^(?:The file \S{1,300} has been|File (?:created|updated|written|saved|edited)|Text replaced"
+    r"|Updated \S{1,300} with \d{1,6} (?:addition|removal)"  # Claude Code
     r"|(?:> )?Applied edit to (?=\S)|Commit [0-9a-f]{7,12} (?=\S)"  # aider
     r"|\[[\w./-]{1,80} (?:\(root-commit\) )?[0-9a-f]{6,12}\] |[^\n]{0,60}[Ss]uccessfully|Done\b)"
     r"(?:[^\n.]|\.(?=\S)){0,160}",
@@ -36,6 +37,8 @@ _NOT_APPLIED = late_re(
     re.MULTILINE,
 )
 _FAULT = late_re(r"^- ([A-Z]\d{3} [^\n]{1,200})$", re.MULTILINE)
+_CHANGED = late_re(r"^ {0,8}\d{1,6} ([+-]) {0,40}(?=\S)([^\n]{1,400})$", re.MULTILINE)
+_MOST_CHANGED = 6
 _FIRST_CHARS = 300
 _EDGE_CHARS = 2_000
 _SNIPPET_CHARS = 100
@@ -58,6 +61,18 @@ def is_refused(body: str) -> bool:
     """Whether a result begins as of an edit that was not made."""
     begins = "\n".join(body[:_FIRST_CHARS].split("\n", 2)[:2])
     return begins.startswith(_TOOL_ERROR) or begins[:5].upper() == "ERROR" or _REFUSED.search(begins) is not None
+
+
+def lines_changed(body: str) -> list[str]:
+    """Return the lines that a result shows as new, or else those that went, of an edit that Claude Code shows."""
+    new, gone = ([line[2] for line in _CHANGED.finditer(body) if line[1] == sign] for sign in "+-")
+    return [one_line(line) for line in new or [f"-{line}" for line in gone]][:_MOST_CHANGED]
+
+
+def refusal_in(body: str) -> str:
+    """Return the line with which a result begins that :func:`is_refused`, which says so."""
+    lines = (line for line in body[:_FIRST_CHARS].split("\n", 2)[:2] if _REFUSED.search(line))
+    return shorten(one_line(next(lines, "")), _SNIPPET_CHARS)
 
 
 def why_not_applied(body: str) -> str:
