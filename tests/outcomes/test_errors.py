@@ -31,6 +31,13 @@ def test_an_exception_is_told_with_the_frame_of_the_code_at_hand_and_not_of_a_li
     assert errors(f"{trace}ValueError: wrong shape\n") == ["ValueError: wrong shape (/repo/lib/art.py:174)"]
 
 
+def test_an_exception_that_says_nothing_is_told_with_the_code_that_raised_it():
+    trace = 'Traceback (most recent call last):\n  File "/srv/run.py", line 7, in <module>\n    draw(3)\n'
+    trace += '  File "/srv/slider.py", line 819, in place\n    assert 0 <= d <= 1\nAssertionError'
+    assert read(trace, None).said == "AssertionError (/srv/slider.py:819: assert 0 <= d <= 1)"
+    assert read(f"{trace}: too far", None).said == "AssertionError: too far (/srv/slider.py:819)"
+
+
 def test_what_ends_a_traceback_is_told_whatever_its_name():
     trace = 'started\nTraceback (most recent call last):\n  File "/repo/run.py", line 4, in <module>\n    f()\n'
     (told,) = errors(f"{trace}django.core.exceptions.ImproperlyConfigured: no settings\nmore: of it\n")

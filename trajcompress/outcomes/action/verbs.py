@@ -38,6 +38,7 @@ _VERBS_OR_NOUNS: Mapping[str, Kind] = {
     **_of("idle", "list"),
 }
 _NOUNS: Mapping[str, Kind] = _of("idle", "route plan planning status")
+_REPLACES = {"search", "replace"}
 _PLANS = frozenset({"plan", "plans", "todo", "todos"})
 _OF_PLANS = _PLANS | {"create", "update", "write", "set", "enter", "exit", "mode", "list", "tasks"}
 
@@ -50,10 +51,14 @@ def kind_of_tool(name: str) -> Kind:
 
     >>> [kind_of_tool(name) for name in ("cancel_subscription_plan", "getOrderStatus", "facebook_search", "python")]
     ['change', 'read', 'read', 'run']
+    >>> kind_of_tool("search_replace")
+    'change'
     """
     words = [word.lower() for word in _WORD.findall(name[:_NAME_CHARS])]
     if _PLANS.intersection(words) and _OF_PLANS.issuperset(words):  # the agent's own
         return "idle"
+    if _REPLACES <= {*words}:  # by what it searches for
+        return "change"
     for table in (_VERBS, _VERBS_OR_NOUNS, _NOUNS):
         if (verb := next(filter(table.__contains__, words), None)) is not None:
             return table[verb]

@@ -23,7 +23,7 @@ from trajcompress.processes.late_patterns import holds_any, late_re
 ERROR_CHARS = 400
 _MAX_ERRORS = 4
 _TRACEBACK_CHARS = 6_000
-_KNOWN_CHARS = 60
+_KNOWN_CHARS, _CODE_CHARS = 60, 100
 
 # One of these is in every text that _ERROR can match; looking for them is much quicker.
 _HINTS = (
@@ -181,7 +181,7 @@ def _error_at(text: str, match: re.Match[str]) -> str:
     if answered := _ANSWERED.match(text, end):
         message = f"{message} {one_line(answered[1])}"
     place = _PLACE.match(text, end)
-    message += f" ({place[1]})" if place else _raised_at(text, match.start())
+    message += f" ({place[1]})" if place else _raised_at(text, match.start(), bare=":" not in message)
     reason = _REASON.match(text, end)
     return shorten(f"{message}; {one_line(reason[0])}", ERROR_CHARS) if reason else message
 
@@ -256,14 +256,20 @@ def last_errors(found: Sequence[str], rejected: str, *, raised: bool) -> list[st
     return told[-2:][::-1] if raised and told and not told[0].startswith(("FAIL", "ERROR")) else told
 
 
-def _raised_at(text: str, end: int) -> str:
-    """Return where an exception was raised that ends a traceback: its last frame of the code at hand, else of all."""
+def _raised_at(text: str, end: int, *, bare: bool) -> str:
+    """Return where an exception was raised that ends a traceback: its last frame of the code at hand, else of all.
+
+    Of a ``bare`` one, which says nothing, with the code that raised it.
+    """
     start = text.rfind(TRACEBACK, max(end - _TRACEBACK_CHARS, 0), end)
     inside = text[start:end].splitlines()[1:] if start >= 0 else []
     is_its_own = all(line[:1].isspace() for line in inside)  # a line that is not indented ends a traceback
-    frames = _FRAME.findall(text, start, end) if inside and is_its_own else []
-    own = [frame for frame in frames if not _INSTALLED.search(frame[0])] or frames
-    return f" ({own[-1][0]}:{own[-1][1]})" if own and own[-1][0][0] != "<" else ""  # what was typed is no file
+    frames = list(_FRAME.finditer(text, start, end)) if inside and is_its_own else []
+    own = [frame for frame in frames if not _INSTALLED.search(frame[1])] or frames
+    if not own or own[-1][1][0] == "<":  # what was typed is no file
+        return ""
+    code = one_line(text[own[-1].end() : end].partition("\n")[2].partition("\n")[0]) if bare else ""
+    return f" ({own[-1][1]}:{own[-1][2]}{f': {shorten(code, _CODE_CHARS)}' if code else ''})"
 
 
 def leads_to_error(line: str) -> bool:

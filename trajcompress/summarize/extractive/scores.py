@@ -70,7 +70,7 @@ class Told(Struct):
 
 def _program(command: str) -> str:
     """Return the program that a command line is for, and not one that only looks where it is, or says something."""
-    programs = [part.partition(" ")[0] for part in _JOINTS.split(command)]
+    programs = [part.lstrip("( ").partition(" ")[0] for part in _JOINTS.split(command)]
     return next((name for name in programs if name not in _LITTLE), programs[0])
 
 
