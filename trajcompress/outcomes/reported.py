@@ -13,7 +13,14 @@ from trajcompress.outcomes.printed.later import lines_used
 from trajcompress.outcomes.printed.reasons import own_lines, reasons
 from trajcompress.outcomes.printed.shown import is_listing, tells
 from trajcompress.outcomes.repeated import NOTHING_REPEATED
-from trajcompress.outcomes.reports.edits import done_in, is_refused, lines_changed, refusal_in, why_not_applied
+from trajcompress.outcomes.reports.edits import (
+    done_in,
+    is_refused,
+    lines_changed,
+    lines_of_diff,
+    refusal_in,
+    why_not_applied,
+)
 from trajcompress.outcomes.reports.errors import (
     beside_errors,
     crash_of,
@@ -82,6 +89,7 @@ def report_of(body: str, whole: str, asked: Asked) -> Report:
     if done and is_done:
         shown = lines_changed(body) if asked.action and not asked.action.change else []
         pieces = [one_line(done[0]), *shown]
+    pieces = pieces or lines_of_diff(body)
     return Report(pieces, failed, bool(tests), is_done, listing)
 
 

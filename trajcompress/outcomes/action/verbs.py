@@ -57,7 +57,7 @@ def kind_of_tool(name: str) -> Kind:
     words = [word.lower() for word in _WORD.findall(name[:_NAME_CHARS])]
     if _PLANS.intersection(words) and _OF_PLANS.issuperset(words):  # the agent's own
         return "idle"
-    if _REPLACES <= {*words}:  # by what it searches for
+    if {*words} >= _REPLACES:  # by what it searches for
         return "change"
     for table in (_VERBS, _VERBS_OR_NOUNS, _NOUNS):
         if (verb := next(filter(table.__contains__, words), None)) is not None:

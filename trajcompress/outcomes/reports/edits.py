@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from trajcompress.facts.reading import mentions
 from trajcompress.outcomes.text import one_line, shorten
@@ -39,6 +40,9 @@ _NOT_APPLIED = late_re(
 _FAULT = late_re(r"^- ([A-Z]\d{3} [^\n]{1,200})$", re.MULTILINE)
 _CHANGED = late_re(r"^ {0,8}\d{1,6} ([+-]) {0,40}(?=\S)([^\n]{1,400})$", re.MULTILINE)
 _MOST_CHANGED = 6
+_HUNK, _ABOVE_CHARS, _MOST_OF_DIFF = "@@ -", 600, 40
+_FILE = late_re(r"^\+\+\+ (?:b/)?([^\t\n]{1,300})[^\n]*\n", re.MULTILINE)
+_IN_HUNK = late_re(r"^([+-])(?!\1\1 ) {0,60}((?=\S)[^\n]{1,400})$", re.MULTILINE)
 _FIRST_CHARS = 300
 _EDGE_CHARS = 2_000
 _SNIPPET_CHARS = 100
@@ -65,7 +69,28 @@ def is_refused(body: str) -> bool:
 
 def lines_changed(body: str) -> list[str]:
     """Return the lines that a result shows as new, or else those that went, of an edit that Claude Code shows."""
-    new, gone = ([line[2] for line in _CHANGED.finditer(body) if line[1] == sign] for sign in "+-")
+    return _new_or_gone(_CHANGED.findall(body))
+
+
+def lines_of_diff(body: str) -> list[str]:
+    """Return the lines that a diff brings in, or else those that it takes out, of each file.
+
+    Nothing of a text with more before it than names of files, and few words.
+    """
+    if body.find(_HUNK, 0, _ABOVE_CHARS) < 0:
+        return []
+    told: list[str] = []
+    parts = _FILE.split(body)  # before the first what stands above, then a name and its hunks
+    files = list(zip(parts[1::2], parts[2::2], strict=True)) or [("", body)]
+    for name, hunks in files:
+        lines = [f"{sign}{line}" for sign, line in _IN_HUNK.findall(hunks)]
+        new = [line for line in lines if line.startswith("+")] or lines
+        told += [f"{name}: {one_line(line)}" if len(files) > 1 and line is new[0] else one_line(line) for line in new]
+    return told[:_MOST_OF_DIFF]
+
+
+def _new_or_gone(found: Sequence[tuple[str, str]]) -> list[str]:
+    new, gone = ([line for sign, line in found if sign == wanted] for wanted in "+-")
     return [one_line(line) for line in new or [f"-{line}" for line in gone]][:_MOST_CHANGED]
 
 
