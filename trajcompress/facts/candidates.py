@@ -91,6 +91,7 @@ _NOISE = frozenset(
         " text/html text/plain __init__.py README.md tool_call tool_calls tool_response function_call"
     ).split()
 )
+_VARIABLES = ("HOME/", "PWD/")  # of every shell
 _STYLE = late_re(  # a class of Tailwind, which says how an element looks
     r"(?:[a-z]{1,8}:){0,2}-?(?:(?:[pm][xytblrse]?|[wh]|gap(?:-[xy])?|space-[xy]|z|inset|m(?:in|ax)-[wh]|leading|opacity"
     r"|rounded|border|ring|duration|grid-cols|col-span)-(?:\d{1,3}(?:\.5|/\d{1,2})?|px|auto|full|screen|\d?xl|[sml][dmg])"
@@ -184,7 +185,7 @@ _FACTS_IN = _FactsIn()
 def _facts_in(token: str) -> tuple[str, ...]:
     """Return the token if it has the shape of a fact, else the parts of it that have."""
     whole = _bare(token)
-    if len(whole) < _MIN_CHARS or whole in _NOISE or _is_plain(whole):
+    if len(whole) < _MIN_CHARS or whole in _NOISE or _is_plain(whole) or whole.startswith(_VARIABLES):
         return ()
     shape = _SHAPE.fullmatch(whole)
     return tuple(filter(_is_sound, _by_kind(whole, shape.lastgroup if shape else None)))

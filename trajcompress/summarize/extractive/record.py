@@ -56,6 +56,7 @@ from trajcompress.transcript.trajectory import Turn
 Of = TypeVar("Of")
 
 _PAGE_CHARS = 100
+_LONG_FOLDER = 20  # characters; where there is little room a file is told without it
 _THOUGHT = NO_OUTPUT, "Your thought has been logged."  # what comes of a tool to think with; that of OpenHands says so
 _NEEDED_CHARS, _MOST_IN_SHORT = 40, 3  # for each of so many of what is needed
 _STEP_CHARS = 300
@@ -299,7 +300,10 @@ def _changed(told: Sequence[Told]) -> list[Line]:
         step = last[file].step
         how = f" ({number} times)" if number > 1 else ""
         how = " (removed)" if last[file].removes else how
-        lines.append(Line(Section.CHANGED, step.turn + len(lines) / 1e6, score, (f"{file}{how}",)))
+        folder, _, name = file.rpartition("/")
+        short = f"…/{name}" if len(folder) >= _LONG_FOLDER else file
+        forms = tuple(dict.fromkeys((f"{file}{how}", f"{short}{how}")))
+        lines.append(Line(Section.CHANGED, step.turn + len(lines) / 1e6, score, forms))
     return lines
 
 
