@@ -57,6 +57,7 @@ def test_an_edit_that_is_shown_as_a_diff_is_told_by_what_it_brought_in():
     [
         "no diff\nat all",
         f"Please review it.\n{'1. Do what is said here.' * 30}\n{DIFF}",
+        f"commit 17a5bdb38be1f2\nAuthor: Maya Lin <maya@example.org>\nDate: today\n\n    {'Mend it. ' * 9}\n\n{DIFF}",
         "--- a\n+++ b\n",
         "@@ -1 +1 @@",
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from trajcompress.facts.changes import files_of_change
 from trajcompress.facts.parts import Wanted
@@ -21,9 +22,8 @@ _BINDS = late_re(
 )
 _TASK = late_re(  # as harnesses put what is to be done between tags, with rules around that
     r"<((?:pr|issue|task|problem|user|bug)(?:_(?:description|statement|request|query|report))?|question|goal|objective)>\n"
-    r"(.{1,20000}?)\n\s{0,8}</\1>",
-    re.DOTALL,
 )
+_MOST_TAGS = 4
 _MOST_OF_TASK = 4_000
 _STEP = late_re(r"^\d{1,2}[.)] +[A-Za-z][^\n]{0,398}$", re.MULTILINE)
 _ADDRESSES = late_re(r"\b(?:you|your|you['’]ve|please)\b", re.IGNORECASE)
@@ -53,16 +53,24 @@ def instructions(text: str, weight: float) -> Wanted:
 
 
 def _of_task(text: str, weight: float) -> dict[str, float]:
-    task = _TASK.search(text) if "</" in text else None
+    """Return the lines of what is to be done, where tags say that it is that; they tell more than rules do."""
     found: dict[str, float] = {}
     room = _MOST_OF_TASK
-    for line in map(str.strip, task[2].splitlines() if task else ()):
+    for line in map(str.strip, _between_tags(text).splitlines()):
         room -= len(line)
         if room < 0:
             break
         if any(map(str.isalnum, line)):
             found[line] = 2 * max(weight, QUOTED * len(line))
     return found
+
+
+def _between_tags(text: str) -> str:
+    for opened in islice(_TASK.finditer(text), _MOST_TAGS):
+        end = text.find(f"</{opened[1]}>", opened.end())
+        if end >= 0:
+            return text[opened.end() : min(end, opened.end() + _MOST_OF_TASK)]
+    return ""
 
 
 def outline(text: str, weight: float) -> Wanted:

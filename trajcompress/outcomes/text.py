@@ -203,8 +203,8 @@ def shorten_amid(text: str, limit: int) -> str:
     At most ``limit`` characters. Where a first line has no room beside the last it stays alone: no part of one is put
     to a part of another.
 
-    >>> shorten_amid("Unexpected parameter 'phone_number' passed to the login API. Allowed are: ['username']", 60)
-    "Unexpected parameter '… Allowed are: ['username']"
+    >>> shorten_amid("Unexpected parameter 'phone_number' passed to the login API. Allowed are: ['username']", 75)
+    "Unexpected parameter 'phone_number' passed to… Allowed are: ['username']"
     """
     if len(text) <= limit:
         return text

@@ -40,7 +40,8 @@ _NOT_APPLIED = late_re(
 _FAULT = late_re(r"^- ([A-Z]\d{3} [^\n]{1,200})$", re.MULTILINE)
 _CHANGED = late_re(r"^ {0,8}\d{1,6} ([+-]) {0,40}(?=\S)([^\n]{1,400})$", re.MULTILINE)
 _MOST_CHANGED = 6
-_HUNK, _ABOVE_CHARS, _MOST_OF_DIFF = "@@ -", 600, 40
+_HUNK, _ABOVE_CHARS, _MOST_OF_DIFF = "@@ -", 100, 40
+_DIFF = late_re(r"^(?:diff --git |--- (?=\S[^\n]*\n\+\+\+ )|@@ -\d)", re.MULTILINE)
 _FILE = late_re(r"^\+\+\+ (?:b/)?([^\t\n]{1,300})[^\n]*\n", re.MULTILINE)
 _IN_HUNK = late_re(r"^([+-])(?!\1\1 ) {0,60}((?=\S)[^\n]{1,400})$", re.MULTILINE)
 _FIRST_CHARS = 300
@@ -75,9 +76,10 @@ def lines_changed(body: str) -> list[str]:
 def lines_of_diff(body: str) -> list[str]:
     """Return the lines that a diff brings in, or else those that it takes out, of each file.
 
-    Nothing of a text with more before it than names of files, and few words.
+    Nothing of a text that says more above it than a few words, as of the commit.
     """
-    if body.find(_HUNK, 0, _ABOVE_CHARS) < 0:
+    begin = _DIFF.search(body)
+    if begin is None or len(body[: begin.start()].strip()) > _ABOVE_CHARS or _HUNK not in body:
         return []
     told: list[str] = []
     parts = _FILE.split(body)  # before the first what stands above, then a name and its hunks

@@ -82,8 +82,8 @@ def replies_of(region: Sequence[Turn], told: Sequence[Told], people: Collection[
 
 def last_note(region: Sequence[Turn]) -> list[Line]:
     """Quote what an agent said at some length beside the last call with which it did so, if that is near the end."""
-    near = range(len(region) - 1, len(region) - 1 - max(len(region) // _NEAR_END, _LEAST_NEAR), -1)
-    for index in (index for index in near if index >= 0):
+    first = max(len(region) - max(len(region) // _NEAR_END, _LEAST_NEAR), 0)
+    for index in reversed(range(first, len(region))):
         turn = region[index]
         if turn.role != "assistant" or not turn.calls:
             continue
