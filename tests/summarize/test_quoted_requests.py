@@ -143,3 +143,13 @@ def test_of_a_reply_with_tables_the_titles_are_quoted_and_no_rows():
     assert "## Plan for the page of the rivers" in replies
     assert "|" not in replies
     assert "---" not in replies
+
+
+@pytest.mark.parametrize("asked", ["Please start implementing the plan.", "Implementa este plan", "请按这个计划做"])
+def test_a_reply_is_quoted_where_a_person_asks_for_what_it_has_planned(asked: str):
+    plan = say("assistant", "I write each river's page first, then a map of all of them, then the index of towns.")
+    runs = [turn for n in range(12) for turn in (call(n, "bash", command=f"make part_{n}"), result(n, f"made {n}"))]
+    region = (say("user", "How do you do it?"), plan, say("user", asked), *runs)
+    assert "then a map of all of them" in section(extract(ask(region, budget=120)), "Replies")
+    other = (say("user", "How do you do it?"), plan, say("user", "Now name the towns."), *runs)
+    assert "Replies" not in extract(ask(other, budget=120))

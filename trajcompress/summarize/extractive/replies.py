@@ -31,6 +31,12 @@ _POINTS_BACK = late_re(
     r"|please (?:do|proceed)|i (?:confirm|agree|do)|(?:that|it)(?:'s| is) (?:right|correct|fine)|sounds good)\b",
     re.IGNORECASE,
 )
+_OF_PLAN = late_re(  # which only a reply before has said
+    r"\b(?:the|this|that|your) (?:plan|proposal|approach|suggestions?|design|outline)\b"
+    r"|\b(?:el|este|ese|le|ce|der|den|il|o) plan[eo]?\b|(?:这个?|该|此)(?:计划|方案)",
+    re.IGNORECASE,
+)
+_PLAN_CHARS = 400  # of a request
 _CONFIRM = late_re(r"(?:please )?(?:confirm|let me know|tell me)\b", re.IGNORECASE)
 _REPLIED = 0.5
 _GREETING = late_re(
@@ -75,7 +81,7 @@ def replies_of(region: Sequence[Turn], told: Sequence[Told], people: Collection[
     for index, said in replies.items():
         if often[said] == 1 and _is_sentence(said):  # what is said again and again tells nothing
             score = _REPLIED + (0 if acting else LAST) + RECENT * (index + 1) / len(region)
-            more = ASKED if asks[index] else 0
+            more = ASKED if asks[index] or _takes_plan(region, index) else 0
             lines.append(_reply(index, score + more, region[index].name, spoken[index], asks[index]))
     return lines
 
@@ -157,6 +163,12 @@ def _answered(spoken: str, after: Turn) -> str:
         return ""
     asked = _asked(clip(spoken))
     return "" if any(option in asked for option in options.values()) else asked
+
+
+def _takes_plan(region: Sequence[Turn], index: int) -> bool:
+    """Whether a person asks for what a reply has planned, which nobody knows without it."""
+    after = region[index + 1] if index + 1 < len(region) else None
+    return after is not None and is_request(after) and _OF_PLAN.search(request_text(after)[:_PLAN_CHARS]) is not None
 
 
 def _is_brief(answer: str) -> bool:
