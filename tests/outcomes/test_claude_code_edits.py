@@ -15,10 +15,11 @@ UPDATED = """Updated src/needs.txt with 2 additions and 1 removal
 REJECTED = "User rejected write to src/settings.py\n" + "\n".join(f"{n:9} +  line_{n} = {n}" for n in range(1, 30))
 
 
-def test_an_update_is_told_with_the_lines_that_it_brought_in():
+def test_an_update_is_told_with_the_lines_that_it_brought_in_and_those_that_went():
     told = read(UPDATED, describe("Update", {"file_path": "src/needs.txt"}))
     assert told.said == (
-        "Updated src/needs.txt with 2 additions and 1 removal; pydantic>=2.0,<3.0; pydantic-settings>=2.0"
+        "Updated src/needs.txt with 2 additions and 1 removal; "
+        "+pydantic>=2.0,<3.0; +pydantic-settings>=2.0; -pydantic==1.10"
     )
     assert not told.failed
     gone = "Updated src/needs.txt with 1 removal\n        7    wheel\n        8 -  pydantic==1.10"

@@ -26,22 +26,18 @@ OTHER = DIFF.replace("src/forms.py", "src/admin.py").replace("disabled", "hidden
 CHUNK = "**Chunk 1**\nLines added: 1, lines removed: undefined\n\n```diff\n@@ -140,4 +140,5 @@\n {}\n```"
 
 
-def test_a_diff_is_told_by_the_lines_that_it_brings_in():
-    assert (
-        read(DIFF, describe("bash", {"command": "git diff src/forms.py"})).said
-        == '+kwargs.setdefault("disabled", True)'
-    )
-    gone = "\n".join(line for line in DIFF.splitlines() if not line.startswith("+ "))
-    assert (
-        read(gone, describe("bash", {"command": "git diff"})).said
-        == "-def bound_data(self, data, initial): -return initial"
-    )
+def test_a_diff_is_told_by_the_lines_that_it_brings_in_and_then_by_those_that_it_takes_out():
+    did = describe("bash", {"command": "git diff src/forms.py"})
+    gone = "-def bound_data(self, data, initial): -return initial"
+    assert read(DIFF, did).said == f'+kwargs.setdefault("disabled", True); {gone}'
+    assert read("\n".join(line for line in DIFF.splitlines() if not line.startswith("+ ")), did).said == gone
 
 
 def test_each_file_of_a_diff_is_named_where_there_are_several():
+    gone = ["-def bound_data(self, data, initial):", "-return initial"]
     assert lines_of_diff(DIFF + OTHER) == [
-        'src/forms.py: +kwargs.setdefault("disabled", True)',
-        'src/admin.py: +kwargs.setdefault("hidden", True)',
+        *('src/forms.py: +kwargs.setdefault("disabled", True)', *gone),
+        *('src/admin.py: +kwargs.setdefault("hidden", True)', *gone),
     ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from operator import itemgetter
 
 from trajcompress.facts.reading import mentions
 from trajcompress.outcomes.text import one_line, shorten
@@ -69,12 +70,12 @@ def is_refused(body: str) -> bool:
 
 
 def lines_changed(body: str) -> list[str]:
-    """Return the lines that a result shows as new, or else those that went, of an edit that Claude Code shows."""
-    return _new_or_gone(_CHANGED.findall(body))
+    """Return the lines that a result shows as new, then those that went, of an edit that Claude Code shows."""
+    return _signed(_CHANGED.findall(body))[:_MOST_CHANGED]
 
 
 def lines_of_diff(body: str) -> list[str]:
-    """Return the lines that a diff brings in, or else those that it takes out, of each file.
+    """Return the lines that a diff brings in, then those that it takes out, of each file.
 
     Nothing of a text that says more above it than a few words, as of the commit.
     """
@@ -85,15 +86,13 @@ def lines_of_diff(body: str) -> list[str]:
     parts = _FILE.split(body)  # before the first what stands above, then a name and its hunks
     files = list(zip(parts[1::2], parts[2::2], strict=True)) or [("", body)]
     for name, hunks in files:
-        lines = [f"{sign}{line}" for sign, line in _IN_HUNK.findall(hunks)]
-        new = [line for line in lines if line.startswith("+")] or lines
-        told += [f"{name}: {one_line(line)}" if len(files) > 1 and line is new[0] else one_line(line) for line in new]
+        first, *others = _signed(_IN_HUNK.findall(hunks)) or [""]
+        told += [f"{name}: {first}" if len(files) > 1 else first, *others] if first else []
     return told[:_MOST_OF_DIFF]
 
 
-def _new_or_gone(found: Sequence[tuple[str, str]]) -> list[str]:
-    new, gone = ([line for sign, line in found if sign == wanted] for wanted in "+-")
-    return [one_line(line) for line in new or [f"-{line}" for line in gone]][:_MOST_CHANGED]
+def _signed(lines: Sequence[tuple[str, str]]) -> list[str]:
+    return [f"{sign}{one_line(line)}" for sign, line in sorted(lines, key=itemgetter(0))]  # "+" stands before "-"
 
 
 def refusal_in(body: str) -> str:
