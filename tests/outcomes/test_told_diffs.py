@@ -33,6 +33,11 @@ def test_a_diff_is_told_by_the_lines_that_it_brings_in_and_then_by_those_that_it
     assert read("\n".join(line for line in DIFF.splitlines() if not line.startswith("+ ")), did).said == gone
 
 
+def test_lines_behind_a_diff_are_none_of_it():
+    listing = "total 8\n-rw-r--r-- 1 root root 40 Nov 30 09:21 forms.py"
+    assert lines_of_diff(f"{DIFF}{listing}") == lines_of_diff(DIFF)
+
+
 def test_each_file_of_a_diff_is_named_where_there_are_several():
     gone = ["-def bound_data(self, data, initial):", "-return initial"]
     assert lines_of_diff(DIFF + OTHER) == [

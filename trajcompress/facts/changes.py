@@ -1,8 +1,9 @@
-"""The files of a change as git prints it."""
+"""The files and the hunks of a change as git prints it."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from trajcompress.processes.late_patterns import late_re
 
@@ -13,6 +14,21 @@ _FILE = late_re(
     r"(?:(?:[ +@\\-]|\[… |(?:index|similarity|rename|old mode|new mode|GIT binary) )[^\n]*(?:\n|\Z))*+",
     re.MULTILINE,
 )
+
+_BEGINS = "@@ -"
+_HUNK = late_re(
+    rf"^{_BEGINS}(?P<was>[\d,]{{1,20}}) \+[\d,]{{1,20}} @@[^\n]*+\n"
+    r"(?P<lines>(?:(?!--- [^\n]*+\n\+\+\+ )[ +\\-][^\n]*+(?:\n|\Z)|\r?\n)*+)",
+    re.MULTILINE,
+)
+
+
+def hunks(text: str) -> Iterator[re.Match[str]]:
+    """Return the hunks of the diffs in a text.
+
+    The group ``was`` says where one stood in the file before, ``0,0`` where there was none; ``lines`` are its own.
+    """
+    return _HUNK.finditer(text) if _BEGINS in text else iter(())
 
 
 def files_of_change(text: str) -> tuple[list[re.Match[str]], list[re.Match[str]]]:

@@ -6,15 +6,11 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from trajcompress.facts.changes import hunks
 from trajcompress.facts.parts import Part
 from trajcompress.processes.late_patterns import late_re
 
-_BEGINS = "@@ -"
-_HUNK = late_re(  # of a file that there was before
-    r"^@@ -(?!0,0 )[\d,]{1,20} \+[\d,]{1,20} @@[^\n]*+\n"
-    r"((?:(?!--- [^\n]*+\n\+\+\+ )[ +\\-][^\n]*+(?:\n|\Z)|\r?\n)*+)",
-    re.MULTILINE,
-)
+_NEW_FILE = "0,0"
 _CHANGE = late_re(r"^[+-][^\n]*+(?:\n[+-][^\n]*+)*+", re.MULTILINE)
 _LEAST = 120  # characters of a change that tell something
 
@@ -30,7 +26,7 @@ def changes(text: str, room: int, cost: int, apart: int) -> Sequence[Part]:
         cost: characters that each takes besides its own, with marks and the name of its file.
         apart: so many characters stand between two of them at least; those that are nearer are one.
     """
-    runs = _changes(text, apart)[: max(room // (_LEAST + cost), 0)] if _BEGINS in text else ()
+    runs = _changes(text, apart)[: max(room // (_LEAST + cost), 0)]
     share = room
     for done, size in enumerate(sorted(run.end - run.start + cost for run in runs)):
         share = room // (len(runs) - done)
@@ -51,9 +47,9 @@ def _begun(text: str, run: Part, limit: int) -> Part:
 @lru_cache(maxsize=32)  # a text is cut again and again, until its row fits
 def _changes(text: str, apart: int) -> Sequence[Part]:
     runs: list[Part] = []
-    for hunk in _HUNK.finditer(text):
-        for change in _CHANGE.finditer(text, *hunk.span(1)):
-            is_near = runs and hunk.start(1) <= runs[-1].start and change.start() - runs[-1].end < apart
+    for hunk in hunks(text):
+        for change in _CHANGE.finditer(text, *hunk.span("lines")) if hunk["was"] != _NEW_FILE else ():
+            is_near = runs and hunk.start("lines") <= runs[-1].start and change.start() - runs[-1].end < apart
             start = runs.pop().start if is_near else change.start()
             runs.append(Part(start, change.end()))
     return runs

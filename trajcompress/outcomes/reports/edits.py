@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from operator import itemgetter
 
+from trajcompress.facts.changes import hunks
 from trajcompress.facts.reading import mentions
 from trajcompress.outcomes.text import one_line, shorten
 from trajcompress.processes.late_patterns import late_re
@@ -41,10 +42,9 @@ _NOT_APPLIED = late_re(
 _FAULT = late_re(r"^- ([A-Z]\d{3} [^\n]{1,200})$", re.MULTILINE)
 _CHANGED = late_re(r"^ {0,8}\d{1,6} ([+-]) {0,40}(?=\S)([^\n]{1,400})$", re.MULTILINE)
 _MOST_CHANGED = 6
-_HUNK, _ABOVE_CHARS, _MOST_OF_DIFF = "@@ -", 100, 40
+_NAMES, _ABOVE_CHARS, _MOST_OF_DIFF = "\n+++ ", 100, 40
 _DIFF = late_re(r"^(?:diff --git |--- (?=\S[^\n]*\n\+\+\+ )|@@ -\d)", re.MULTILINE)
-_FILE = late_re(r"^\+\+\+ (?:b/)?([^\t\n]{1,300})[^\n]*\n", re.MULTILINE)
-_IN_HUNK = late_re(r"^([+-])(?!\1\1 ) {0,60}((?=\S)[^\n]{1,400})$", re.MULTILINE)
+_IN_HUNK = late_re(r"^([+-]) {0,60}((?=\S)[^\n]{1,400})$", re.MULTILINE)
 _FIRST_CHARS = 300
 _EDGE_CHARS = 2_000
 _SNIPPET_CHARS = 100
@@ -80,14 +80,17 @@ def lines_of_diff(body: str) -> list[str]:
     Nothing of a text that says more above it than a few words, as of the commit.
     """
     begin = _DIFF.search(body)
-    if begin is None or len(body[: begin.start()].strip()) > _ABOVE_CHARS or _HUNK not in body:
+    if begin is None or len(body[: begin.start()].strip()) > _ABOVE_CHARS:
         return []
+    lines: dict[str, list[tuple[str, str]]] = {}  # of each file
+    for hunk in hunks(body):
+        names = body[: hunk.start()].rpartition(_NAMES)[2] if _NAMES in body else ""
+        name = names.partition("\n")[0].partition("\t")[0].removeprefix("b/")
+        lines.setdefault(name, []).extend(_IN_HUNK.findall(hunk["lines"]))
     told: list[str] = []
-    parts = _FILE.split(body)  # before the first what stands above, then a name and its hunks
-    files = list(zip(parts[1::2], parts[2::2], strict=True)) or [("", body)]
-    for name, hunks in files:
-        first, *others = _signed(_IN_HUNK.findall(hunks)) or [""]
-        told += [f"{name}: {first}" if len(files) > 1 else first, *others] if first else []
+    for name, of_file in lines.items():
+        first, *others = _signed(of_file) or [""]
+        told += [f"{name}: {first}" if len(lines) > 1 else first, *others] if first else []
     return told[:_MOST_OF_DIFF]
 
 
