@@ -1,4 +1,7 @@
-r"""The letter of an escape in a regular expression is no part of the name behind it; that of a path of Windows is."""
+r"""The letter of an escape in a regular expression is no part of the name behind it; that of a path of Windows is.
+
+Nor is a path behind a variable of the shell a fact.
+"""
 
 from __future__ import annotations
 
@@ -33,3 +36,8 @@ def test_what_stands_behind_a_backslash(text, found):
 @pytest.mark.parametrize("text", [r"\b" * 300_000, ("\\" * 4 + "s" + "a" * 90) * 20_000, r" \bx" * 200_000])
 def test_text_of_many_backslashes_is_read_in_linear_time(text):
     candidates(text)
+
+
+def test_a_path_behind_a_variable_of_the_shell_is_no_fact():
+    assert not {"HOME/.local/bin"} & set(candidates('export PATH="$HOME/.local/bin:$PATH" && ls $PWD/build/out.txt'))
+    assert "/srv/home/HOME/.local/bin" in candidates("see /srv/home/HOME/.local/bin")

@@ -14,7 +14,6 @@ from shared import OWN, SOURCES, rows_of, tokenizer_folder
 from trajcompress import compress_dataset
 from trajcompress.compaction.trim import trim_summary_text
 from trajcompress.facts import MAX_FACTS, around, facts_kept, facts_needed, facts_note, in_brief, words_around
-from trajcompress.facts.candidates import candidates
 from trajcompress.summarize.base import SummaryRequest
 from trajcompress.summarize.extractive import extract
 from trajcompress.summarize.prompt import build_prompt
@@ -349,8 +348,3 @@ def test_facts_of_one_line_are_told_together_where_they_are_told_in_short():
     told = in_brief({"V0TUKexdlb4": line, "Ora King Salmon": line, "_other": "x = _other"})
     assert told["V0TUKexdlb4"] == told["Ora King Salmon"] == "ID: V0TUKexdlb4 | Desc: Ora King Salmon"
     assert in_brief({"4000": line})["4000"] == "ID: V0TUKexdlb4 … Size: 4000"
-
-
-def test_a_path_behind_a_variable_of_the_shell_is_no_fact():
-    assert not {"HOME/.local/bin"} & set(candidates('export PATH="$HOME/.local/bin:$PATH" && ls $PWD/build/out.txt'))
-    assert "/srv/home/HOME/.local/bin" in candidates("see /srv/home/HOME/.local/bin")

@@ -189,9 +189,9 @@ def test_the_elements_of_a_page_that_are_listed_on_one_line_are_told_one_by_one(
 
 
 def test_a_page_below_its_address_is_told_by_its_title_and_what_it_shows():
-    head = "Address: file:///work/rates.zip\nTitle: Download complete.\n"
+    head = "Address: file:///srv/rates.zip\nTitle: Download complete.\n"
     head += "You previously visited this page 9 seconds ago.\nViewport position: Showing page 1 of 1.\n==========\n"
-    saved = f"{head}# Download complete\n\nSaved file to '/work/rates.zip'"
-    assert said(saved) == "Download complete; /work/rates.zip; Saved file to '/work/rates.zip'"
+    saved = f"{head}# Download complete\n\nSaved file to '/srv/rates.zip'"
+    assert said(saved) == "Download complete; /srv/rates.zip; Saved file to '/srv/rates.zip'"
     again = Repeated([(("open", ""), saved)] * 3)
-    assert read(saved, repeated=again).said == "Download complete; Saved file to '/work/rates.zip'"
+    assert read(saved, repeated=again).said == "Download complete; Saved file to '/srv/rates.zip'"

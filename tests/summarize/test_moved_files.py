@@ -51,3 +51,16 @@ def test_a_command_in_another_folder_than_most_says_so_and_files_are_named_by_it
     assert "pwd > here.txt (in …/a/b) →" in text
     assert "cat Makefile →" in text
     assert section(text, "Files changed") == "- src/quay/out.txt\n- …/a/b/here.txt"
+
+
+def test_files_changed_are_told_by_their_names_where_there_is_no_room_for_their_folders():
+    folder = "/home/maya/projects/vehicles/src/loading/api"
+    names = [f"{folder}/part_{number}.py" for number in range(9)]
+    edits = [call(n, "str_replace", path=path, old_str="a", new_str="b") for n, path in enumerate(names)]
+    region = [turn for n, edit in enumerate(edits) for turn in (edit, result(n, "The file has been edited."))]
+    assert (
+        section(extract(ask(region, budget=2_000)), "Files changed") == "".join(f"- {path}\n" for path in names)[:-1]
+    )
+    short = section(extract(ask(region, budget=170)), "Files changed").splitlines()
+    assert len(short) == len(names)
+    assert short[-1] == "- …/part_8.py"

@@ -345,16 +345,3 @@ def test_what_came_of_an_action_that_cannot_be_read_is_a_step_and_no_reply():
     text = extract(ask([*region, say("user", "Go on, please."), say("assistant", "It is all done, I think.")]))
     assert section(text, "Steps").splitlines() == [f"- … → {came}" for _, came in moves]
     assert section(text, "Replies") == '- "It is all done, I think."'
-
-
-def test_files_changed_are_told_by_their_names_where_there_is_no_room_for_their_folders():
-    folder = "/home/maya/projects/vehicles/src/loading/api"
-    names = [f"{folder}/part_{number}.py" for number in range(9)]
-    edits = [call(n, "str_replace", path=path, old_str="a", new_str="b") for n, path in enumerate(names)]
-    region = [turn for n, edit in enumerate(edits) for turn in (edit, result(n, "The file has been edited."))]
-    assert (
-        section(extract(ask(region, budget=2_000)), "Files changed") == "".join(f"- {path}\n" for path in names)[:-1]
-    )
-    short = section(extract(ask(region, budget=170)), "Files changed").splitlines()
-    assert len(short) == len(names)
-    assert short[-1] == "- …/part_8.py"
