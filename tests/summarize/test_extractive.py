@@ -66,9 +66,9 @@ def test_a_step_that_reads_the_same_later_is_told_the_last_time_and_counted():
         region += [call(f"{n}a", "bash", command="make test"), result(f"{n}a", "3 failed, 1 passed in 2.0s")]
         region += [call(f"{n}b", "bash", command=f"sed -i s/{n}/x/ a.py"), result(f"{n}b", "")]
     steps = section(extract(ask(region)), "Steps")
-    assert steps.startswith("- … 1 more step: make\n- sed -i s/0/")
-    assert steps.count("… 1 more step: make\n") == 2
-    assert steps.index("sed -i s/0/") < steps.rindex("… 1 more step: make\n") < steps.index("sed -i s/1/")
+    assert steps.startswith("- … 1 more step: make (failed)\n- sed -i s/0/")
+    assert steps.count("… 1 more step: make (failed)\n") == 2
+    assert steps.index("sed -i s/0/") < steps.rindex("… 1 more step: make (failed)\n") < steps.index("sed -i s/1/")
     assert steps.count("make test → 3 failed") == 1
     assert steps.index("sed -i s/1/") < steps.index("make test") < steps.index("sed -i s/2/")
 

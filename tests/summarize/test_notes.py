@@ -25,7 +25,7 @@ def test_what_is_found_to_be_the_cause_is_quoted_where_it_was_said():
     text = extract(ask([*READ, *thinking(CAUSE), *READ]))
     assert text.splitlines()[1:] == [
         "Steps:",
-        "- … 1 more step: read_file",
+        "- … 1 more step: read_file (points.py)",
         "Notes:",
         f'- "{CAUSE.removeprefix("Perfect! ")}"',
         "Steps:",

@@ -42,7 +42,7 @@ def counted(text: str) -> tuple[Counter[str], int]:
     tools: Counter[str] = Counter()
     total = 0
     for line in text.split("Steps:\n", 1)[1].splitlines():
-        if found := re.fullmatch(r"- … (\d+) more steps?(?:: (.+))?", line):
+        if found := re.fullmatch(r"- … (\d+) more steps?(?:: (.+))?", re.sub(r" \([^)]*\)", "", line)):
             total += int(found[1])
             for times, tool in re.findall(r"(\d+) × ([^,]+)", found[2] or ""):
                 tools[tool] += int(times)

@@ -14,6 +14,7 @@ from msgspec import Struct, field
 from trajcompress.facts import facts_in, facts_missing, in_brief
 from trajcompress.outcomes.text import LEAST_CHARS, harmless, shorten
 from trajcompress.processes.late_patterns import late_re
+from trajcompress.summarize.extractive.left_out import COMMAND, REQUEST, Left, steps_in, tool_named, write_left
 from trajcompress.transcript.markup import break_markup
 from trajcompress.transcript.summary_marks import SUMMARY_PREFIX
 
@@ -26,17 +27,7 @@ _MOST_COST = 25.0  # characters, for each point of its score, of a longer form o
 _NEEDED_SHARE = 0.6
 _ATTEMPTS = 6
 _ENOUGH = 0.9
-_MOST_NAMED = 3  # of the kinds of steps that are left out side by side
-_MOST_WORDS = 3  # of a tool that calls another on a file
 _MARGIN = 0.97
-COMMAND = "\0"
-"""Stands between a tool and its command, in what a step is counted by: the names of some have spaces."""
-REQUEST = "\1"
-"""Stands in that place for what a person asked."""
-OTHERS = "\2"
-"""Begins what stands there for steps of which no more is known than which tools, behind it, they did not call."""
-_AND_MORE = late_re(r" \(and (\d{1,9}) more\) → ")
-_TIMES = late_re(r" ×(\d{1,9})\Z")
 _COUNTED = late_re(r"«| ×\d+$|more\)$", re.MULTILINE)  # steps that say something of their own
 
 
@@ -62,7 +53,7 @@ score of a line for how late it stands in the region."""
 
 
 class Line(Struct):
-    """One line in its ``forms``, the longest first; a step that is left out, or has none, is counted by ``tool``.
+    """One line in its ``forms``, the longest first; one that is left out, or has none, is counted as ``left``.
 
     ``worth`` is what more than the shortest tells, where that is more than the score: what kept turns take from it.
     What ``is_first`` is told in short before any line is told at length.
@@ -73,7 +64,7 @@ class Line(Struct):
     score: float
     forms: tuple[str, ...]
     count: int = 1
-    tool: str = ""
+    left: Left = Left()
     worth: float = 0.0
     is_first: bool = False
 
@@ -93,8 +84,8 @@ class Line(Struct):
         return self.cost(form) <= _MOST_COST
 
 
-_Said: TypeAlias = tuple[Section, str | Counter[str]]
-"""A line, or what is left out between two: requests, and steps by their tool."""
+_Said: TypeAlias = tuple[Section, str | Counter[Left]]
+"""A line, or what is left out between two."""
 
 
 class Record(Struct, frozen=True):
@@ -121,13 +112,13 @@ def fit(record: Record, budget: int, count: Callable[[str], int]) -> str:
         + 100
     )
     low, high = 0.0, float("inf")
-    best = ""
+    best, best_room = "", 0.0
     for _ in range(_ATTEMPTS):
         text = _render(record, room)
         used = count(text)
         if used <= budget:
             low = max(low, room)
-            best = text if len(text) > len(best) else best
+            best, best_room = (text, room) if len(text) > len(best) else (best, best_room)
             if used >= _ENOUGH * budget or room >= everything:
                 break
         else:
@@ -139,15 +130,16 @@ def fit(record: Record, budget: int, count: Callable[[str], int]) -> str:
             break
     while best == "" and (room := min(room, high) / 2) > _HEAD_CHARS:  # a text of many tokens, as of figures
         best = text if count(text := _render(record, room)) <= budget else ""
-    if best and best != SUMMARY_PREFIX:
-        return best
-    return _shortest(record, budget, count)
+    if best in {"", SUMMARY_PREFIX}:
+        return _shortest(record, budget, count)
+    with_files = _render(record, best_room, files=True) if best_room else best
+    return with_files if count(with_files) <= budget else best
 
 
-def _render(record: Record, room: float) -> str:
+def _render(record: Record, room: float, *, files: bool = False) -> str:
     """Write what goes into so many characters: lines by their score, then facts that none of these tells."""
     chosen = _choose(record.lines, room)
-    text = _written(record, chosen)
+    text = _written(record, chosen, files=files)
     missing = facts_missing(tuple(record.needed), text) if record.needed else ()
     if not missing:
         return text
@@ -159,9 +151,9 @@ def _render(record: Record, room: float) -> str:
     taken = sum(len(line) + 3 for line in lines) + _HEAD_CHARS
     if len(text) + taken > room:
         chosen = _choose(record.lines, room - taken)
-        text = _written(record, chosen)
+        text = _written(record, chosen, files=files)
         lines = _needed_lines(record, facts_missing(tuple(record.needed), text), for_needed)
-    return _written(record, chosen, lines)
+    return _written(record, chosen, lines, files=files)
 
 
 def _needed_lines(record: Record, missing: Sequence[str], room: float) -> list[str]:
@@ -217,12 +209,15 @@ def _choose(lines: Sequence[Line], room: float) -> dict[int, int]:
     return chosen
 
 
-def _written(record: Record, chosen: Mapping[int, int], needed: Sequence[str] = ()) -> str:
-    """Write the chosen lines in the order in which they happened, a section wherever it goes on."""
+def _written(record: Record, chosen: Mapping[int, int], needed: Sequence[str] = (), *, files: bool) -> str:
+    """Write the chosen lines in the order in which they happened, a section wherever it goes on.
+
+    ``files``: of steps that are left out it is said on which files they were used.
+    """
     told: set[str] = set()
     happened: list[_Said] = []
     changed: list[str] = []
-    tools = {line.tool.replace(COMMAND, " "): line.tool for line in record.lines}
+    tools = {line.left.tool.replace(COMMAND, " "): line.left.tool for line in record.lines}
     # Of what reads the same the last is told; people say "yes" more than once.
     for place in sorted(range(len(record.lines)), key=lambda place: record.lines[place].order, reverse=True):
         line = record.lines[place]
@@ -235,10 +230,10 @@ def _written(record: Record, chosen: Mapping[int, int], needed: Sequence[str] = 
             else:
                 happened.append((line.section, text))
         elif line.section in _COUNTED_WHERE_LEFT_OUT:
-            called = REQUEST if line.section is Section.REQUESTS else line.tool
-            happened.append((line.section, Counter({called: line.count})))
+            left = Left(REQUEST) if line.section is Section.REQUESTS else line.left
+            happened.append((line.section, Counter({left: line.count})))
     said = [
-        (section, text) if isinstance(text, str) else (_section_of(text), record.clean(_more(text)))
+        (section, text) if isinstance(text, str) else (_section_of(text), record.clean(write_left(text, files=files)))
         for section, text in _once(_merged(happened[::-1]), tools)
     ]
     said += ((Section.CHANGED, text) for text in reversed(changed))
@@ -249,32 +244,8 @@ def _written(record: Record, chosen: Mapping[int, int], needed: Sequence[str] = 
     return "\n".join(lines)
 
 
-def _section_of(left: Counter[str]) -> Section:
-    return Section.STEPS if left.keys() - {REQUEST} else Section.REQUESTS
-
-
-def _more(left: Counter[str]) -> str:
-    """Count requests and steps that are left out, and name what most of the steps called."""
-    steps = Counter(left)
-    requests = steps.pop(REQUEST, 0)
-    told = [f"{requests} more request{'s' if requests > 1 else ''}"] if requests else []
-    if count := steps.total():
-        others = [tool[1:].split(",") for tool in steps if tool.startswith(OTHERS)]
-        by_name: Counter[str] = Counter()  # of an editor its commands
-        for tool, times in steps.items():
-            by_name[tool.rpartition(COMMAND)[2]] += times
-        # A number is told where none of the others may have called the same.
-        certain = (pair for pair in by_name.items() if pair[0][:1] not in {"", OTHERS} and _in_all(others, pair[0]))
-        ranked = sorted(certain, key=lambda pair: (-pair[1], pair[0]))
-        most = ranked[:_MOST_NAMED]
-        named = [f"{times} × {tool}" if count > 1 else tool for tool, times in most]
-        named += ["…"] if named and sum(times for _, times in most) < count else []
-        told.append(f"{count} more step{'s' if count > 1 else ''}{': ' if named else ''}{', '.join(named)}")
-    return f"… {', '.join(told)}"
-
-
-def _in_all(lists: Sequence[Sequence[str]], name: str) -> bool:
-    return all(name in each for each in lists)
+def _section_of(left: Counter[Left]) -> Section:
+    return Section.STEPS if left.keys() - {Left(REQUEST)} else Section.REQUESTS
 
 
 def _merged(happened: Sequence[_Said]) -> list[_Said]:
@@ -303,7 +274,7 @@ def _once(happened: Sequence[_Said], tools: Mapping[str, str]) -> list[_Said]:
     for section, text in reversed(happened):
         left = text if isinstance(text, Counter) else None
         if isinstance(text, str) and section is Section.STEPS and text in told:
-            left = _counted(text, tools)
+            left = Counter({Left(tool_named(text, tools)): steps_in(text)})
         if left is None:
             told.add(str(text))
             said.append((section, text))
@@ -312,20 +283,6 @@ def _once(happened: Sequence[_Said], tools: Mapping[str, str]) -> list[_Said]:
         else:
             said.append((section, left))
     return said[::-1]
-
-
-def _counted(step: str, tools: Mapping[str, str]) -> Counter[str]:
-    """Return how many steps a line tells, by their tool; what was asked in words names none."""
-    first = step.split(" ", _MOST_WORDS)[:_MOST_WORDS]
-    named = (" ".join(first[:size]) for size in range(len(first), 0, -1))
-    tool = next((tools[name] for name in named if name in tools), "")
-    return Counter({tool: steps_in(step)})
-
-
-def steps_in(line: str) -> int:
-    """Return how many steps a line tells."""
-    times = _TIMES.search(line.partition(" → ")[0])
-    return int(times[1]) if times else 1 + sum(map(int, _AND_MORE.findall(line)))
 
 
 def _shortest(record: Record, budget: int, count: Callable[[str], int]) -> str:

@@ -8,7 +8,18 @@ from collections.abc import Sequence
 from trajcompress.outcomes.text import harmless, one_line, shorten
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.answer import strip_prefixes
-from trajcompress.summarize.extractive.fit import ASKED, CHANGED, COMMAND, OTHERS, Line, Section, steps_in
+from trajcompress.summarize.extractive.fit import ASKED, CHANGED, Line, Section
+from trajcompress.summarize.extractive.left_out import (
+    COMMAND,
+    MOST_WORDS,
+    OTHERS,
+    REQUEST,
+    Left,
+    counts,
+    read_left,
+    steps_in,
+    tool_named,
+)
 
 _SECTIONS = {
     "goal": Section.REQUESTS,
@@ -26,17 +37,9 @@ _SCORES = {Section.REQUESTS: ASKED, Section.CHANGED: CHANGED, Section.STEPS: 3.5
 _SCORE = 3.0
 _HEADING = late_re(r"#{1,6} +(.+?):?|\**([^\W\d][\w ]{2,30})\**:\**")
 _BULLET = late_re(r"(?:[-*+•]|\d{1,2}[.)]) +")
-_MORE = late_re(
-    r"… besides [^\n]{1,200}|… (?:\d{1,6} more requests?(?:, (?=\d)|\Z))?"
-    r"(?:\d{1,6} more (?:action|step)s?(?: between these)?(?:: [^\n]{1,300})?)?"
-)  # as any version counted them
-_REQUESTS = late_re(r"… (\d{1,6}) more requests?")
-_COUNT = late_re(r"\d{1,6}(?= × | more)")
-_TOOL = late_re(r"(\d{1,6}) × ([^,\n]{1,80})")
 _FILE = late_re(r"(\S{1,300})(?: \((\d{1,6}) times\))?")
 _NAME = late_re(r"[\w./-]{1,60}")
 _COMMANDED = late_re(r"\w{0,40}edit\w{0,40} [a-z]\w{0,40} \S{0,300}[/.]")  # an editor with its command for a file
-_MOST_WORDS = 3  # of a tool that calls another on a file
 _NOTE = late_re(r"(?:also )?needed later: ", re.IGNORECASE)  # as earlier versions wrote it
 _REQUEST_CHARS, _LINE_CHARS, _SHORT_CHARS = 1_300, 620, 120
 
@@ -47,16 +50,11 @@ def _read_as(line: str) -> str:
 
 
 def _left_out(said: str) -> list[Line]:
-    """Return the requests and steps that an earlier summary counts, these by what they called where it names that."""
-    lines = []
-    if asked := _REQUESTS.match(said):
-        lines.append(Line(Section.REQUESTS, 0, 0, (), int(asked[1])))
-        said = said[asked.end() :]
-    counted, _, named = said.partition(": ") if " more " in said else (said, "", "")
-    count = sum(map(int, _COUNT.findall(counted)))
-    tools = [(tool, int(times)) for times, tool in _TOOL.findall(named)] or ([(named, count)] if named else [])
-    tools.append((OTHERS + ",".join(tool for tool, _ in tools), count - sum(times for _, times in tools)))
-    return lines + [Line(Section.STEPS, 0, 0, (), times, tool) for tool, times in tools if times > 0]
+    """Return the requests and steps that an earlier summary counts."""
+    return [
+        Line(Section.REQUESTS if left.tool == REQUEST else Section.STEPS, 0, 0, (), times, left)
+        for left, times in read_left(said).items()
+    ]
 
 
 def _name_tools(steps: Sequence[Line], lines: Sequence[Line]) -> None:
@@ -66,16 +64,14 @@ def _name_tools(steps: Sequence[Line], lines: Sequence[Line]) -> None:
         steps: those of an earlier summary of this kind.
         lines: what is new.
     """
-    known = {line.tool.replace(COMMAND, " "): line.tool for line in lines if line.tool}
+    known = {line.left.tool.replace(COMMAND, " "): line.left.tool for line in lines if line.left.tool}
     editors = {tool.partition(COMMAND)[0] for tool in known.values() if COMMAND in tool}
     for line in steps:
-        words = line.forms[0].partition(" → ")[0].split(" ", _MOST_WORDS)[:_MOST_WORDS]
-        names = (" ".join(words[:size]) for size in range(len(words), 0, -1))
-        tool = next((known[name] for name in names if name in known), "")
-        first, *rest = words
-        if not tool and rest and (first in editors or _COMMANDED.match(" ".join(words))):
+        tool = tool_named(line.forms[0], known)
+        first, *rest = line.forms[0].partition(" → ")[0].split(" ", MOST_WORDS)[:MOST_WORDS]
+        if not tool and rest and (first in editors or _COMMANDED.match(" ".join((first, *rest)))):
             tool = f"{first}{COMMAND}{rest[0]}"
-        line.tool = tool or (first if _NAME.fullmatch(first) else OTHERS)
+        line.left = Left(tool or (first if _NAME.fullmatch(first) else OTHERS))
         line.count = steps_in(line.forms[0])
 
 
@@ -95,7 +91,7 @@ def carry_over(previous: str, lines: Sequence[Line]) -> list[Line]:
             is_own = text == f"{Section.STEPS.value}:"
             continue
         said = text[marker.end() :] if (marker := _BULLET.match(text)) else text
-        if _MORE.fullmatch(said):
+        if counts(said):
             carried += _left_out(said)
             continue
         file = _FILE.match(said) if section is Section.CHANGED else None
@@ -104,7 +100,7 @@ def carry_over(previous: str, lines: Sequence[Line]) -> list[Line]:
         known.add(_read_as(said))
         limits = (_REQUEST_CHARS, _LINE_CHARS, _SHORT_CHARS)[section is not Section.REQUESTS :]
         forms = tuple(dict.fromkeys(shorten(said, limit) for limit in limits))
-        carried.append(Line(section, 0, _SCORES.get(section, _SCORE), forms, tool=OTHERS))
+        carried.append(Line(section, 0, _SCORES.get(section, _SCORE), forms, left=Left(OTHERS)))
         steps += carried[-1:] if is_own else ()
     _name_tools(steps, lines)
     for place, line in enumerate(carried):

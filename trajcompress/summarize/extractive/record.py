@@ -275,7 +275,7 @@ def _step_lines(told: Sequence[Told], turns: int) -> list[Line]:
         score, worth, first = scored
         order = each.step.turn + place / 1e6
         worth += _GIVEN_SCORE * bool(each.step.action and each.step.action.given)
-        lines.append(Line(Section.STEPS, order, score, forms_of(each), each.times, each.tool, worth, first))
+        lines.append(Line(Section.STEPS, order, score, forms_of(each), each.times, each.left, worth, first))
     return lines
 
 

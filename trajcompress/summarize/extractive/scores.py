@@ -11,9 +11,10 @@ from msgspec import Struct
 from trajcompress.outcomes.action.shell import INSTALLS
 from trajcompress.outcomes.outcome import Outcome
 from trajcompress.outcomes.refusals import is_refused
-from trajcompress.outcomes.steps import Step
+from trajcompress.outcomes.steps import Step, file_name
 from trajcompress.processes.late_patterns import late_re
-from trajcompress.summarize.extractive.fit import COMMAND, RECENT
+from trajcompress.summarize.extractive.fit import RECENT
+from trajcompress.summarize.extractive.left_out import COMMAND, Left, left_of
 
 KIND_SCORE = {"change": 3.0, "run": 2.0, "read": 1.0, "idle": 0.3}
 LAST = 3.0
@@ -52,6 +53,13 @@ class Told(Struct):
     def is_refused(self) -> bool:
         """Whether somebody did not let it run."""
         return self.outcome is not None and is_refused(self.outcome.said)
+
+    @property
+    def left(self) -> Left:
+        """What it is counted as where it is left out."""
+        files = self.step.action.files if self.step.action else ()
+        file = file_name(files[0]) if len(files) == 1 else ""
+        return left_of(self.tool, file, failed=self.outcome is not None and self.outcome.failed)
 
     @property
     def tool(self) -> str:
