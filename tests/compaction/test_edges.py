@@ -263,3 +263,15 @@ def test_a_file_among_several_that_are_shown_keeps_its_name():
     shorter = cut_text("\n".join(map(shown, ("one", "two", "three"))), 500, {"two_37": 9.0})
     assert "37 | two_37 = 37" in shorter
     assert "<file><path>pkg/two.py</path>\n" in shorter.partition("37 | two")[0]
+
+
+@pytest.mark.parametrize(("opens", "closes"), [("```python", "```"), ("<diff>", "</diff>"), ("~~~yaml", "~~~")])
+def test_of_a_block_that_is_cut_both_ends_stay_or_none(opens, closes):
+    rules = "\n".join(f"{number}. What is told in rule {number} holds for each change." for number in range(9))
+    code = "\n".join(f"total_{number} = total_{number - 1} + {number}" for number in range(1, 90))
+    text = f"{rules}\nHere is what was changed:\n\n{opens}\n{code}\n{closes}\n\nSend it in as it is.\n{rules}"
+    for text_of in (text, text.replace("\n", "\r\n"), f"{opens}\n{code}\n{closes}"):
+        for limit in range(200, len(text_of) - LEAST_CUT, 40):
+            lines = cut_text(text_of, limit, {"total_41": 4.0}).splitlines()
+            assert lines.count(opens) + lines.count(closes) in {0, 2}
+            assert (opens in lines) == (closes in lines)

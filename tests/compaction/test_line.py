@@ -89,6 +89,12 @@ def test_a_bare_line_says_the_first_that_matters(text, line):
     assert bare_line(text, "bash") == line
 
 
+def test_a_bare_line_names_the_file_where_there_is_no_room_for_the_call():
+    viewed = action("str_replace_editor", command="view", path="/testbed/pkg/base.py", view_range=[60, 75])
+    assert bare_line("    60\tdef get(self):", None, viewed).startswith("[base.py (lines 60-75) → 60 def get(self):")
+    assert bare_line("a.py", None, action("view", path="a.py")).startswith("[view a.py → ")
+
+
 def test_a_bare_line_for_what_came_before_leaves_its_call_to_the_turn_above():
     line = "[show a.txt → the same result as this call gave before; with 12; 60 lines, 2,639 characters]"
     assert bare_repeat(line) == "[the same result as this call gave before; with 12 …]"

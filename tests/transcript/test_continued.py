@@ -247,3 +247,28 @@ def test_a_command_whose_label_the_agent_forgot_is_what_its_observation_answers(
     turns = read_trajectory({"messages": messages}, "r", FormatOptions()).turns
     assert [bool(turn.answers) for turn in turns[2::2]] == [True] * 4
     assert "examine cup 1" in turns[5].calls[0].arguments
+
+
+def test_an_observation_that_a_record_has_twice_is_one_both_times():
+    row = [
+        ("user", "Craft a boat."),
+        ("assistant", "Thought: Well?\n\nAction: inventory"),
+        ("user", "Nothing."),
+    ]
+    row += [("user", "Nothing."), ("assistant", "Thought: Wood.\n\nAction: get 4 oak"), ("user", "Got 4 oak")]
+    row += [("user", "Got 4 oak"), ("user", "And a paddle, please.")]
+    turns = read_trajectory(
+        {"messages": [{"role": role, "content": text} for role, text in row]}, "r", FormatOptions()
+    )
+    assert [index for index, turn in enumerate(turns.turns) if turn.answers] == [2, 3, 5, 6]
+
+
+def test_what_self_ask_finds_is_an_observation_and_its_questions_are_the_actions():
+    row = ["Where was the champion of 2022 born?", "Yes.\nFollow up: Who was champion in 2022?"]
+    row += ["Intermediate answer: Mara Quint.", "Follow up: Where was Mara Quint born?"]
+    row += [
+        "Intermediate answer: In Brest, in 1999.",
+        "So the final answer is: Brest",
+        "Thanks. And when?",
+    ]
+    assert observed("", *row) == [2, 4]

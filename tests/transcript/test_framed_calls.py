@@ -57,6 +57,13 @@ LISTED = '"thoughts🤔" I look.\n"actions🚀" [{"API_name": "sam", "API_params
         ),
         ('{"thought": "I tap.", "action_type": "click", "index": 4}', "click", ("index", 4)),
         (
+            "{'action_type': 'OPEN_APP', 'name': 'Camera', 'reasoning': 'Now.'}",
+            "OPEN_APP",
+            ("name", "Camera"),
+        ),
+        ("I ask. <|begin_of_query|> who sold it<|end_of_query|>", "query", None),
+        ("Yes.Follow up: Who is the champion?", "Follow up", None),
+        (
             '{"analysis": "none", "completed": "False", "instruction": "Load it."}',
             "instruct",
             ("instruction", "Load it."),
@@ -77,6 +84,8 @@ def test_it_is_read_as_a_call(text, name, given):
         "<answer>f(x) = 2</answer>",
         '"actions🚀" []\n"value👉" Two ships.',
         "How nice!",
+        '{"name": "Camera"}',
+        "It is done.\nFollow up: I shall write again.\n\nKind regards",
         "Oh wow!now that is good",
         '{"colour": {"tool": 3}}',
         "It returns a list of names, so its type is\nlist[str]",

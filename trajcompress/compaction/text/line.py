@@ -8,11 +8,11 @@ from typing import Literal
 from msgspec.structs import replace
 
 from trajcompress.facts import facts_in
-from trajcompress.outcomes.action.actions import Action
+from trajcompress.outcomes.action.actions import SHELLS, Action
 from trajcompress.outcomes.asked import FAILED_CHARS, SAID_CHARS
 from trajcompress.outcomes.outcome import Reading
 from trajcompress.outcomes.printed.screen import PAGE_CHARS
-from trajcompress.outcomes.steps import label_of, without_folders
+from trajcompress.outcomes.steps import file_name, label_of, without_folders
 from trajcompress.outcomes.text import harmless, one_line, shorten, shorten_amid
 from trajcompress.redact import HOLDS_NONE, Clean, without_secrets
 from trajcompress.transcript.notes import without_notes
@@ -104,7 +104,7 @@ def bare_line(result: Reading, name: str | None, clean: Clean = without_secrets,
     said = _plain(said, most, clean)
     said += _with(needed, said)
     ends = f"{SAYS}{said.rstrip('; …')}{_CUT}" if said else f": {_size(whole or result.text)}]"
-    return f"[{_label(action, name, _BARE_LABEL_CHARS, _unnamed(result))}{ends}"
+    return f"[{_bare_label(action, name, _unnamed(result))}{ends}"
 
 
 def bare_repeat(line: str) -> str:
@@ -175,6 +175,16 @@ def _label(action: Action | None, name: str | None, limit: int, unnamed: str = _
     label = label_of(action, name or "", limit)
     label = without_folders(label, action) if len(label) > LABEL_CHARS else label
     return _plain(label, limit, HOLDS_NONE) or unnamed
+
+
+def _bare_label(action: Action | None, name: str | None, unnamed: str) -> str:
+    """Name an observation by its call, or by the file that this is about alone, as the turn above has the call."""
+    label = _label(action, name, LABEL_CHARS, unnamed)
+    if len(label) <= _BARE_LABEL_CHARS:
+        return label
+    if action and len(action.files) == 1 and action.name.lower() not in SHELLS:
+        action, name = replace(action, name="", target=file_name(action.files[0]), beside=""), ""
+    return _label(action, name, _BARE_LABEL_CHARS, unnamed)
 
 
 def _plain(text: str, limit: int, clean: Clean) -> str:

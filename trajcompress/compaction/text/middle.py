@@ -12,6 +12,7 @@ from functools import lru_cache, partial
 from itertools import islice, pairwise, starmap
 from types import MappingProxyType
 
+from trajcompress.compaction.text.blocks import with_both_ends
 from trajcompress.compaction.text.edges import around, before, behind, heading, note_start, opening, whole_line
 from trajcompress.compaction.text.hunks import changes
 from trajcompress.facts.parts import Part, Wanted, first_of_entry, parts_with
@@ -77,7 +78,8 @@ def cut_text(text: str, limit: int, keep: Wanted = MappingProxyType({}), clean: 
         title = heading(text, start) or first_of_entry(text, Part(start, len(text)))
         has_room = title and 2 * _cost(title) <= tail and title.start >= max(head, kept[-1].end if kept else 0)
         middle = _with_tags(text, sorted([*kept, title])) if title and has_room else kept
-        made = _written(text, _joined(text, sorted([(0, head), *middle, (start, len(text))])))
+        stretches = _joined(text, sorted([(0, head), *middle, (start, len(text))]))
+        made = _written(text, _joined(text, with_both_ends(text, stretches)))
         if not shorter or len(shorter) < len(made) <= limit or limit < len(made) < len(shorter):
             shorter = made
         spare = limit - len(made)  # where what is kept stands at an end; below 0 where some are joined

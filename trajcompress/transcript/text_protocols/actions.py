@@ -72,6 +72,7 @@ _HTTP_BODY_CHARS = 4_000
 _ACTION_END = ("<end_code>", "<end_action>")
 _EDIT_MARK = late_re(r"^(<{4,7}|={4,7}|>{4,7})(?: [^\n]{1,40})?$", re.MULTILINE)
 _CLOSING = late_re(r"\s{0,4}</\w{1,20}>\Z")
+_PRINTED = "{'"  # as Python prints it
 _EDIT_SIGNS = "<=>"  # in this order
 _EDIT_END_CHARS = 60
 _NAME_CHARS = 200
@@ -151,9 +152,10 @@ def _as_json(text: str) -> Acted | None:
         if not start:
             return None
         body = text[start:]
-    if found := json_calls(body.strip()) or step_calls(body.strip()):
+    body = body.strip()
+    if found := json_calls(body) or step_calls(body) or (named_calls(body) if body.startswith(_PRINTED) else ()):
         return Acted(found, "named", start)
-    script = json_script(body.strip())
+    script = json_script(body)
     return Acted((script,), "shape", start) if script else None
 
 

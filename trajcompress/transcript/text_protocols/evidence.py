@@ -137,6 +137,8 @@ class Row(TurnEvidence):
 
     def _goes_on_printed(self, index: int) -> bool:
         """Whether a turn right behind an observation is one, too: of the next action of the same turn."""
+        if self.turns[index].text == self.turns[index - 1].text:  # a record has it twice
+            return True
         form = form_of(self.prints[index].begin)
         return form != "" and form == form_of(self.turns[index - 1].text) and not self.prints[index].person
 

@@ -83,6 +83,8 @@ RESULT_BEGINS = (
     ),
     r"(?:Call id: [^\n]{1,80}\n)?[*#]{0,4} ?(?:OBSERVATION|Observation|Obs)(?:[ \t]?\d{1,3})?[ \t]?\**[ \t]?:",
     r"EXECUTION RESULT of \[",  # OpenHands
+    r"<\|begin_(?:of_documents|search_result)\|>",  # R1-Searcher, Search-o1
+    r"Intermediate answer:",  # self-ask
     r"Execution (?:output|result|log)s?\b[^\n]{0,60}:",  # R2E-Gym, smolagents
     r"#{1,3} Execution (?:output|result|log)s?\n",
     r"\[?(?:Execution|Tool|Function|Command) (?:result|output|response)\b[^\n]{0,60}[:\]]",

@@ -22,6 +22,7 @@ _BROWSED = late_re(  # WebArena's actions
     r"(?: ?\[[^\]\n]{0,2000}\]){1,3})(?: where \[[^\n]{0,400})?\s{0,2}`{0,3}\.?\Z"
 )
 _LAST_LABELLED = late_re(r"(?<=[.!?] )(?:Action|[Cc]ommand): ([^\n]{1,200})\Z")  # behind a sentence
+_FOLLOW_UP, _FOLLOW_UP_CHARS = late_re(r"(?:\A|(?<=[.\n])) ?(Follow up): ([^\n]{1,400})\Z"), 420  # of self-ask
 _RUN_TOGETHER = late_re(  # in logs that lost the ends of their lines
     r"(?:\A|(?<=[.!?]))[ \t]?Action: ?([^\n:]{1,80}?) ?Action Input: ?([^\n]{1,4000})\Z"
 )
@@ -66,6 +67,8 @@ def labelled_last(text: str) -> Acted | None:
         return None
     if last := _RUN_TOGETHER.search(text, line):
         return Acted((new_call(last[1], json_or_text(last[2])),), "named", last.start())
+    if asked := _FOLLOW_UP.search(text, max(len(text) - _FOLLOW_UP_CHARS, 0)):
+        return Acted((new_call(asked[1], asked[2]),), "shape", asked.start(1))
     last = _LAST_LABELLED.search(text, line)
     return Acted((new_call("", last[1]),), "named", last.start()) if last else None
 

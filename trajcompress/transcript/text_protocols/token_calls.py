@@ -33,7 +33,7 @@ _LISTED = late_re(
     re.DOTALL,
 )
 _BEGUN = late_re(  # of search agents
-    r"<\|begin_(?!of_|thought|think|solution|answer|final)(\w{1,30})\|>(.*?)(?:<\|end_\1\|>|\Z)", re.DOTALL
+    r"<\|begin_(?!of_(?!query)|thought|think|solution|answer|final)(\w{1,30})\|>(.*?)(?:<\|end_\1\|>|\Z)", re.DOTALL
 )
 _CODE = late_re(r"^[ \t]*<\|python_tag\|>(\s*[^\s{\[].*)\Z", re.DOTALL | re.MULTILINE)
 _TOKENS = late_re(r"\s*+(?:(?:<[|｜][^<>|｜\n]{1,40}[|｜]>|</s>)\s*+)*+\Z")
@@ -79,7 +79,7 @@ def _code(code: str) -> tuple[ToolCall, ...]:
 
 
 def _begun(name: str, body: str) -> tuple[ToolCall, ...]:
-    return (new_call(name.removesuffix("_query"), json_or_text(body.strip())),)
+    return (new_call(name.removeprefix("of_").removesuffix("_query"), json_or_text(body.strip())),)
 
 
 def tag_calls(text: str) -> Calls | None:

@@ -302,18 +302,19 @@ def _replied_call(data: dict[str, Any]) -> ToolCall | None:
 
 
 def _named_call(data: dict[str, Any]) -> ToolCall | None:
-    key = next((key for key in _NAME_KEYS if isinstance(data.get(key), str) and data[key].strip()), None)
-    if key is None and isinstance(next((data[name] for name in _ARGUMENT_KEYS if name in data), None), dict):
+    given = next((data[name] for name in _ARGUMENT_KEYS if name in data), None)
+    named = [key for key in _NAME_KEYS if isinstance(data.get(key), str) and data[key].strip()]
+    if given is None and named[:1] == ["name"]:  # that of what the action is done to, if there is one
+        named = [key for key in named if key.startswith("action")]
+    key = named[0] if named else None
+    if key is None and isinstance(given, dict):
         key = next((key for key, value in data.items() if _is_tool(key, value)), None)  # in another language
     key = key or next((name for name in data if name in _NAME_KEYS_ELSEWHERE and _is_tool(name, data[name])), None)
     key = key or next((name for name in _TYPE_KEYS if str(data.get(name)).endswith(_ACTION_TYPES)), None)
     if key is None:
         return None
-    given = next((data[name] for name in _ARGUMENT_KEYS if name in data), None)
     rest = {name: value for name, value in data.items() if name != key and not _is_thought(name)}
-    if given is None and not rest and key in {"name", "function", "api"}:
-        return None
-    if given is None and key == "name":
+    if given is None and not rest and key in {"function", "api"}:
         return None
     return new_call(str(data[key]), rest if given is None else given)
 
