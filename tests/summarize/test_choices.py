@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from summed_up import ask, say
 
+from trajcompress.facts import Told
 from trajcompress.summarize.extractive import extract
 from trajcompress.summarize.extractive.choices import options_of, taken_of
 from trajcompress.summarize.extractive.fit import Record, fit
@@ -92,6 +93,6 @@ def test_a_value_that_a_line_tells_with_another_has_no_line_of_its_own():
         "113.50": "id = gift_card_62766, amount = 113.50",
         "certificate_8544": "id = certificate_8544",
     }
-    told = fit(Record((), words_of), 200, len)
+    told = fit(Record((), {fact: Told(words) for fact, words in words_of.items()}), 200, len)
     assert "payment_id" not in told
     assert told.endswith("- id = gift_card_62766, amount = 113.50\n- id = certificate_8544")

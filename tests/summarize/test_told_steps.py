@@ -9,6 +9,7 @@ import pytest
 from summed_up import ask, call, result, say, section, words
 from trajectories import read
 
+from trajcompress.facts import Told
 from trajcompress.facts.taken import words_used
 from trajcompress.outcomes.text import whole_sentences
 from trajcompress.summarize.extractive import extract
@@ -249,7 +250,7 @@ def test_what_is_asked_last_is_told_before_what_is_needed_besides():
         Line(Section.REQUESTS, 4, ASKED + 3, ('"Yes, please go ahead and book the two rooms that you found."',)),
         *(Line(Section.STEPS, at, 4.0, (f"get_room {at} → room {at} is free",)) for at in range(1, 4)),
     )
-    needed = {f"R-{number}": f"room_id = R-{number}" for number in range(4410, 4418)}
+    needed = {f"R-{number}": Told(f"room_id = R-{number}") for number in range(4410, 4418)}
     text = fit(Record(lines, needed), 60, words)
     assert "Yes, please go ahead" in text
     assert "R-4410" in text
@@ -257,7 +258,7 @@ def test_what_is_asked_last_is_told_before_what_is_needed_besides():
 
 def test_what_is_needed_is_not_told_again_with_more_words():
     needed = {"W-73": "order = W-73", "5796": "order = W-73, item = 5796", "W-90": "order = W-90"}
-    text = fit(Record((), needed), 200, words)
+    text = fit(Record((), {fact: Told(line) for fact, line in needed.items()}), 200, words)
     assert text.splitlines()[-3:] == ["Needed later:", "- order = W-73, item = 5796", "- order = W-90"]
 
 

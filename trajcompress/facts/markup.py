@@ -10,8 +10,8 @@ from trajcompress.processes.late_patterns import late_re
 _ADDRESS = r"\(([^()\s]{1,2000}(?:\([^()\s]{1,200}\)[^()\s]{0,200})?)(?:\s\"([^\"\n]{0,300})\")?\)"
 _LINK = late_re(rf"\[(\[?[^\[\]\n]{{0,300}}\]?)\]{_ADDRESS}")
 _PICTURE = late_re(rf"!\[[^\[\]\n]{{0,300}}\]{_ADDRESS}")
-_BLOCK_END = late_re(r"<(?:br|/p|/li|/div|/tr|/h\d|/title|/option)\b[^<>]{0,40}>", re.IGNORECASE)
-_TAG = late_re(r"</?[a-z!?][^<>]{0,400}>", re.IGNORECASE)
+BLOCK_END = late_re(r"<(?:br|/p|/li|/div|/tr|/h\d|/title|/option)\b[^<>]{0,40}>", re.IGNORECASE)
+TAG = late_re(r"</?[a-z!?][^<>]{0,400}>", re.IGNORECASE)
 
 
 def unlinked(text: str) -> str:
@@ -31,8 +31,8 @@ def _without_address(link: re.Match[str]) -> str:
 
 def shown(text: str) -> str:
     """Return what a text shows, a line for each block, where it is Markdown or has blocks of HTML."""
-    if "</" in text and _BLOCK_END.search(text):
-        text = unescape(_TAG.sub(" ", _BLOCK_END.sub("\n", text)))
+    if "</" in text and BLOCK_END.search(text):
+        text = unescape(TAG.sub(" ", BLOCK_END.sub("\n", text)))
     return unlinked(text)
 
 

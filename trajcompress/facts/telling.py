@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from typing import NamedTuple
 
-from trajcompress.facts.json_words import NAMING, words_in_json
+from trajcompress.facts.json_words import words_in_json
 from trajcompress.facts.markup import linked, shown
 from trajcompress.facts.parts import words_at
 from trajcompress.facts.reading import is_told, is_whole, mentions, readable
@@ -22,14 +22,7 @@ from trajcompress.transcript.trajectory import Turn
 
 _BESIDE_CHARS = 60  # of a figure that stands for itself
 _AHEAD, _BEHIND = 60, 40
-_NAMED_CHARS = 400
-_SHORT_LINE = 56
-_KEY = late_re(r"""(?:^|[\s,;|{(])(["']?\w[\w .-]{0,30}["']?\s?[:=]\s?(["'$]?))$""")
-_KEY_CHARS = 40
-_NAMED = late_re(r"\W{0,4}(([\w.-]{1,30})\s?[:=] ?[^\s|,;][^|,;\t]{0,59}?)(?=\s?[|,;\t])")
-_GAP, _GAP_CHARS = " … ", 8
-_QUOTED_CHARS = 60
-_REST = late_re(r"[\w.-]{0,60}\w")
+_SCRIPT_CHARS = 40
 _JOINED_CHARS = 240
 _READ_CHARS = 40_000  # of a text, from its end and its beginning
 _ESCAPES = late_re(r"\\+[nrt]")
@@ -46,6 +39,13 @@ _ITEM = late_re(r"[^\s,;]+(?: [^\s,;]+)?")
 _TAGS = late_re(r"\A(?:<[a-zA-Z][\w-]{0,40}>)+(?=.)|(?<=.)(?:</[a-zA-Z][\w-]{0,40}>)+\Z")  # of a text protocol
 _HEADER = late_re(rf"\A{NAMED_RESULT}\s{{0,8}}")  # of a text protocol: of what it is the result
 _LABEL = late_re(r"(?:[-*+•] +)?(?:[Aa]lso (?:needed later|seen): )?")
+
+
+class Told(NamedTuple):
+    """The words that a fact stands in, and the place of the turn that tells it: None where that is not known."""
+
+    words: str
+    turn: int | None = None
 
 
 class _Place(NamedTuple):
@@ -100,25 +100,35 @@ def words_around(facts: Sequence[str], turns: Sequence[Turn], others: Iterable[s
         turns: what tells them.
         others: earlier summaries, which may tell what no turn does.
     """
+    return {fact: told.words for fact, told in told_where(facts, turns, others).items()}
+
+
+def told_where(facts: Sequence[str], turns: Sequence[Turn], others: Iterable[str] = ()) -> dict[str, Told]:
+    """Return for each fact what :func:`words_around` does, and which of the turns tells it."""
     if not facts:
         return {}
-    latest = [turn for own in (False, True) for turn in reversed(turns) if (turn.role == "assistant") is own]
-    given = [text for turn in latest for text in _texts(turn)]
-    texts = [*(_short(each.text) for each in given), *(other.removeprefix(SUMMARY_PREFIX) for other in others)]
+    latest = [
+        (index, turn)
+        for own in (False, True)
+        for index, turn in reversed([*enumerate(turns)])
+        if (turn.role == "assistant") is own
+    ]
+    given = [(index, text) for index, turn in latest for text in _texts(turn)]
+    texts = [*(_short(each.text) for _, each in given), *(other.removeprefix(SUMMARY_PREFIX) for other in others)]
     plain = cache(lambda number: shown(texts[number]))
     found: dict[int, list[_Place]] = {}
-    words = {fact: fact for fact in facts}
+    words = {fact: Told(fact) for fact in facts}
     for fact in facts:
         told = _first_telling(fact, texts, plain)
         if isinstance(told, str):
-            words[fact] = told
+            words[fact] = Told(told)
         elif told:
             found.setdefault(told[0], []).append(told[1])
     for number, alone in found.items():
         places = _together(plain(number), alone)
-        by = given[number].named if number < len(given) else lambda _: ""
-        for told, near in _in_words(plain(number), places):
-            words |= dict.fromkeys(near, told if told in near else f"{by(near)}{told}")
+        index, each = given[number] if number < len(given) else (None, _Given(""))
+        for said, near in _in_words(plain(number), places):
+            words |= dict.fromkeys(near, Told(said if said in near else f"{each.named(near)}{said}", index))
     return words
 
 
@@ -252,52 +262,6 @@ def _with_beside(text: str, start: int, end: int) -> str:
     return text[first:last]
 
 
-def in_brief(told: Mapping[str, str]) -> dict[str, str]:
-    """Return the words that facts stand in in short: those of one line together, behind what names a record.
-
-    Args:
-        told: each fact with the words that it stands in.
-
-    >>> line = "ID: V0TU | Desc: Ora King Salmon with herbs | Tags: fish | Size: 4000 on each of its sides"
-    >>> set(in_brief({"V0TU": line, "4000": line}).values())
-    {'ID: V0TU … Size: 4000'}
-    >>> in_brief({"0042": "The code, which somebody sent by mail in May, is 0042, not 42"})["0042"]
-    'The code, which somebody sent by mail in May, is 0042'
-    """
-    facts_of: dict[str, list[str]] = {}
-    for fact, line in told.items():
-        facts_of.setdefault(line, []).append(fact)
-    return {fact: short for line, facts in facts_of.items() for fact, short in _in_brief(facts, line).items()}
-
-
-def _in_brief(facts: Sequence[str], line: str) -> dict[str, str]:
-    """Return each fact with its key, else with the words of its line up to it; a short line whole."""
-    spans = {fact: span for fact in facts if (span := _span_in(line, fact))} if len(line) > _SHORT_LINE else {}
-    named = _NAMED.match(line) if spans else None
-    parts = [named.span(1)] if named and NAMING.search(named[2]) else []
-    said, end = "", 0
-    for start, stop in sorted((*parts, *spans.values())):
-        if stop > end:
-            gap = line[end:start] if 0 < start - end <= _GAP_CHARS else _GAP if start > end and said else ""
-            said, end = f"{said}{gap}{line[max(start, end) : stop]}", stop
-    return {fact: said if fact in spans and mentions(said, fact) else line for fact in facts}
-
-
-def _span_in(line: str, fact: str) -> tuple[int, int] | None:
-    """Return where a fact stands last in a line with its key, else from the beginning of the line."""
-    at = line.rfind(fact)
-    while at > 0 and not mentions(line[: at + len(fact)], fact):
-        at = line.rfind(fact, 0, at)
-    if at < 0:
-        return None
-    key = _KEY.search(line[max(at - _KEY_CHARS, 0) : at])
-    rest = _REST.match(line, at + len(fact))  # of a dotted name
-    stop = rest.end() if rest else at + len(fact)
-    if key and key[2] in {'"', "'"} and (end := line.find(key[2], at + len(fact), at + _QUOTED_CHARS)) >= 0:
-        stop = end + 1
-    return at - len(key[1]) if key else 0, stop
-
-
 def _texts(turn: Turn) -> list[_Given]:
     text = turn.text
     if turn.role != "assistant":
@@ -317,7 +281,7 @@ def _texts(turn: Turn) -> list[_Given]:
 def _passed(arguments: str) -> str:
     """Return the arguments of a call as they are read: a script as it is, and lines where JSON has escapes in it."""
     given = readable(arguments)
-    if not arguments.startswith("{") or (given == arguments and not holds_any(arguments[:_KEY_CHARS], _SCRIPTS)):
+    if not arguments.startswith("{") or (given == arguments and not holds_any(arguments[:_SCRIPT_CHARS], _SCRIPTS)):
         return given
     with suppress(ValueError):
         data = parse_json(arguments, strict=False)
@@ -331,20 +295,3 @@ def _passed(arguments: str) -> str:
 
 def _short(text: str) -> str:
     return text if len(text) <= 2 * _READ_CHARS else f"{text[:_READ_CHARS]}\n{text[-_READ_CHARS:]}"
-
-
-def in_few_words(facts: Sequence[str], texts: Iterable[str]) -> dict[str, str]:
-    """Return the lines that facts stand in, in fewer words, and at last without any, where they are too many.
-
-    Each with one of the facts that it tells.
-
-    Args:
-        facts: what to name.
-        texts: what tells them.
-    """
-    told = words_around(facts, (), texts)
-    for write in (dict, in_brief):
-        lines = {line: fact for fact, line in write(told).items()}
-        if sum(map(len, lines)) <= _NAMED_CHARS:
-            return lines
-    return {fact: fact for fact in facts}

@@ -110,7 +110,7 @@ def _text_of(part: Any) -> str:
 
 def text_with_marks(parts: Sequence[Any]) -> str | None:
     """Return parts as one text with a mark for each image; None where they are not texts and images, some of each."""
-    marks = [IMAGE_MARK if isinstance(part, dict) and part.get("type") in IMAGE_TYPES else "" for part in parts]
+    marks = [IMAGE_MARK if isinstance(part, dict) and str(part.get("type")) in IMAGE_TYPES else "" for part in parts]
     if all(marks) or not any(marks):
         return None
     is_told = any(IMAGE_MARK in _text_of(part) for part, mark in zip(parts, marks, strict=True) if not mark)

@@ -161,7 +161,8 @@ def _map_result_parts(content: Any, rewrite: Callable[[str], str]) -> Any:
     inner = content.get(_kind(content))
     if isinstance(inner, dict):
         return {**content, _kind(content): {**inner, "content": _map_whole(inner.get("content"), rewrite)}}
-    return {**content, "content": _map_whole(content.get("content"), rewrite)} if "content" in content else content
+    changed = _map_whole(content.get("content"), rewrite)  # one without content has its place, too
+    return {**content, "content": changed} if "content" in content else content
 
 
 def _map_whole(content: Any, rewrite: Callable[[str], str]) -> Any:

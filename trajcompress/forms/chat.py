@@ -226,7 +226,7 @@ def _are_standard(content: list[Any]) -> bool:
 
 
 def _is_standard(part: Message) -> bool:
-    kind = part.get("type")
+    kind = str(part.get("type"))
     if kind in {"text", "refusal"}:
         return isinstance(part.get(kind), str)
     return kind == "image" or (kind in {"image_url", "input_audio", "file"} and isinstance(part.get(kind), dict))

@@ -114,7 +114,7 @@ def _parts(content: Any, *, marked: bool) -> Iterator[Any]:
         text = part if isinstance(part, str) else part.get("text") if isinstance(part, dict) else None
         if is_bare(part, "image"):
             yield _BARE
-        elif isinstance(part, dict) and part.get("type") in IMAGE_TYPES:
+        elif isinstance(part, dict) and str(part.get("type")) in IMAGE_TYPES:
             yield {**_BARE, "image": _own(part)}
         elif not isinstance(text, str):
             yield from () if part is None else (part,)

@@ -67,7 +67,7 @@ def _is_part(part: Any) -> bool:
     if not isinstance(part, dict):
         return False
     is_text = part.get("type") == "text" and isinstance(part.get("text"), str)
-    return (is_text and part.keys() <= _PART) or part.get("type") in _UNREAD
+    return (is_text and part.keys() <= _PART) or str(part.get("type")) in _UNREAD
 
 
 def _unquote(text: str, quote: str) -> str:

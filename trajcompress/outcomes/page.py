@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from html import unescape
 
+from trajcompress.facts.markup import BLOCK_END, TAG
 from trajcompress.processes.late_patterns import late_re
 
 _PAGE = late_re(r"<(?:!DOCTYPE html|html|head|body|table|h[1-6])\b", re.IGNORECASE)
@@ -18,9 +19,7 @@ _NAMING = late_re(
     r"<(?:a|form)\b[^<>]{0,200}?\b(?:href|action)=\"([^\"<>]{1,200})\"[^<>]{0,200}>",
     re.IGNORECASE,
 )
-_BREAK = late_re(r"<(?:br|/p|/li|/div|/tr|/h\d|/title|/option)\b[^<>]{0,40}>", re.IGNORECASE)
 _CELL = late_re(r"</t[dh]\b[^<>]{0,40}>", re.IGNORECASE)
-_TAG = late_re(r"</?[a-z!?][^<>]{0,400}>", re.IGNORECASE)
 _CODE = late_re(  # a statement that prints tags, as in a source that a page shows
     r"^(<br ?/?>)?[^<>\n\"'`(=]{0,400}+[\"'`(=][^<>\n]{0,400}+<[^\n]{1,2000}[;{}]"
     r"(?=[ \t]{0,8}(?:<br ?/?>)?[ \t]{0,8}$)",
@@ -38,7 +37,7 @@ def is_page(text: str) -> bool:
 
 def shown_text(text: str) -> str:
     """Return a value without the tags and the entities of a page, where it has some."""
-    return unescape(_TAG.sub("", text)) if "</" in text else text
+    return unescape(TAG.sub("", text)) if "</" in text else text
 
 
 def visible(page: str) -> str:
@@ -49,7 +48,7 @@ def visible(page: str) -> str:
     """
     page = _CODE.sub(_kept, _HIDDEN.sub(" ", page.replace(_KEPT, " ")))
     shown = _CELL.sub(" ", _NAMING.sub(r" \1 ", page))
-    return _TAG.sub("", _BREAK.sub("\n", shown)).replace(_KEPT, "<")
+    return TAG.sub("", BLOCK_END.sub("\n", shown)).replace(_KEPT, "<")
 
 
 def _kept(line: re.Match[str]) -> str:

@@ -42,7 +42,9 @@ _WARNED = late_re(  # of how it read the reply, as Terminus does before a screen
 _HAS_LOOKED = late_re(  # as an agent says of itself before what it found for another
     r"(?:(?:perfect|excellent|great|good|okay|done|now)[!.,]? {1,4})?(?:now )?i (?:now )?have "
     r"(?:gathered |collected |found )?"
-    r"(?:all|enough|everything|sufficient|a (?:complete|clear|comprehensive|full|good))\b[^.:\n]{0,160}[.:]\s{1,4}"
+    r"(?:all|enough|everything|sufficient|a (?:complete|clear|comprehensive|full|good))\b[^.:\n]{0,40}?"
+    r"\b(?:information|context|picture|understanding|(?:over)?view|details|evidence|i need)\b[^.:\n]{0,160}[.:]"
+    r"\s{1,4}"
     r"(?:(?:let me|i'll|i will|here(?:'s| is)) [^.:\n]{0,200}[.:]\s{1,4})?(?=\S)",
     re.IGNORECASE,
 )

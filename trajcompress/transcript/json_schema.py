@@ -35,7 +35,7 @@ def schema_fault(schema: Any) -> str | None:
         return None if isinstance(schema, bool | None) else f"a schema is {type(schema).__name__}"
     kinds = schema.get("type", [])
     for kind in [kinds] if isinstance(kinds, str) else kinds if isinstance(kinds, list) else [str(kinds)]:
-        if kind not in _TYPES:
+        if not isinstance(kind, str) or kind not in _TYPES:
             return f"a parameter is of type {kind!r}, which JSON Schema does not have"
     if not isinstance(schema.get("required", []), list):
         return f"required is {schema['required']!r}, no list of names"

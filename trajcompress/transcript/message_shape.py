@@ -59,7 +59,7 @@ def _openai_content(role: Any, content: Any, *, needed: bool) -> Iterator[Fault]
         for part in content:
             kind = part.get("type") if isinstance(part, dict) else type(part).__name__
             body = part.get(types.get(kind, "")) if isinstance(part, dict) and isinstance(kind, str) else None
-            if not isinstance(body, str if kind in {"text", "refusal"} else dict):
+            if not isinstance(body, str if kind in ("text", "refusal") else dict):
                 keys = f" with keys {', '.join(map(repr, part))}" if isinstance(part, dict) else ""
                 yield "content_shape", f"a part of type {kind!r}{keys} in a turn of {role}"[:120]
     elif not isinstance(content, str):
@@ -141,7 +141,7 @@ def _mistral_parts(content: list[Any], turn: Turn, since: int) -> Iterator[Fault
         allowed |= {"thinking"}
     for part in content:
         kind = part.get("type") if isinstance(part, dict) else type(part).__name__
-        if kind not in allowed or (kind == "text" and not isinstance(part.get("text"), str)):
+        if str(kind) not in allowed or (kind == "text" and not isinstance(part.get("text"), str)):
             yield "content_shape", f"a part of type {kind!r} in a turn of {turn.role}"
 
 

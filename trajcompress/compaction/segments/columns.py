@@ -15,7 +15,7 @@ def is_segment(row: Mapping[str, Any]) -> bool:
     """Tell whether a row was written as a segment, by its columns."""
     numbers = (row.get("segment"), row.get("segments"))
     return (
-        row.get("kind") in _KINDS
+        str(row.get("kind")) in _KINDS
         and all(type(number) is int and number > 0 for number in numbers)
         and isinstance(row.get("trajectory_id"), str)
     )

@@ -11,7 +11,7 @@ Kind = Literal["change", "run", "read", "idle"]
 
 _SHELL_CHANGE = late_re(
     r"^(?:sed -i|mv|cp|rm|mkdir|touch|git (?:commit|apply|checkout|stash|reset)|pip3? install|create|edit"
-    r"|insert|submit|str_replace|tee|INSERT|UPDATE|DELETE|CREATE|ALTER|DROP)\b|<<\s?['\"]?EOF"
+    r"|insert|submit|str_replace|tee|INSERT|UPDATE|DELETE|CREATE|ALTER|DROP)\b"
     r"|(?<![-\d&=])>{1,2}\s?(?!/dev/)[\w./]"
 )
 _QUOTED = late_re(r"'[^'\n]{0,2000}'|\"(?:[^\"\\\n]|\\.){0,2000}\"")

@@ -54,7 +54,8 @@ def read_structured(data: Any, query: Query, limit: int, most: int) -> tuple[str
     if why:
         return _with_rest(shorten(why, 2 * limit), beside, query, limit, most), "", True
     undone = query.makes and isinstance(data, dict) and _is_undone(data, query.call)
-    failed = undone or (isinstance(data, dict) and _says_failed(data, looked_up=query.looked_up))
+    held = (each for each in (data, _only_value(data)) if isinstance(each, dict))
+    failed = undone or any(_says_failed(each, looked_up=query.looked_up) for each in held)
     if failed and not any(isinstance(each, dict | list) and each for each in data.values()):
         return shorten(f"failed: {one_line(compact(data, 2 * limit))}", 2 * limit), "", True
     if failed_records := failures(data, limit):
@@ -126,7 +127,8 @@ def _says_failed(data: dict[str, Any], *, looked_up: bool) -> bool:
         return True
     status = str(data.get("status", "")).lower()
     others = sum(not is_empty(value) for key, value in data.items() if key not in _OF_FAILURE)
-    return status == "error" or (status in {"failed", "failure"} and not (looked_up and others))
+    is_error = status == "error" or data.get("result") == "error"
+    return is_error or (status in {"failed", "failure"} and not (looked_up and others))
 
 
 def _is_undone(data: dict[str, Any], asked: str) -> bool:

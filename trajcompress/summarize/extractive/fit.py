@@ -5,13 +5,14 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import Enum
+from types import MappingProxyType
 from typing import TypeAlias
 
 from msgspec import Struct, field
 
-from trajcompress.facts import facts_in, facts_missing, in_brief
+from trajcompress.facts import Told, facts_in, facts_missing, in_brief
 from trajcompress.outcomes.text import LEAST_CHARS, harmless, shorten
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.extractive.left_out import COMMAND, REQUEST, Left, steps_in, tool_named, write_left
@@ -28,6 +29,7 @@ _NEEDED_SHARE = 0.6
 _ATTEMPTS = 6
 _ENOUGH = 0.9
 _MARGIN = 0.97
+_CAME = " → "
 _COUNTED = late_re(r"«| ×\d+$|more\)$", re.MULTILINE)  # steps that say something of their own
 
 
@@ -56,7 +58,7 @@ class Line(Struct):
     """One line in its ``forms``, the longest first; one that is left out, or has none, is counted as ``left``.
 
     ``worth`` is what more than the shortest tells, where that is more than the score: what kept turns take from it.
-    What ``is_first`` is told in short before any line is told at length.
+    What ``is_first`` is told in short before any line is told at length. ``answered`` is the turn of a step's result.
     """
 
     section: Section
@@ -67,6 +69,7 @@ class Line(Struct):
     left: Left = Left()
     worth: float = 0.0
     is_first: bool = False
+    answered: int | None = None
 
     def cost(self, form: int) -> float:
         """What a form takes beyond the next shorter one, for what it tells; what people ask is told in full first."""
@@ -84,15 +87,21 @@ class Line(Struct):
         return self.cost(form) <= _MOST_COST
 
 
+_NeededLines: TypeAlias = dict[str, Collection[str]]
+"""Words that facts stand in, each with those that it tells."""
 _Said: TypeAlias = tuple[Section, str | Counter[Left]]
 """A line, or what is left out between two."""
 
 
 class Record(Struct, frozen=True):
-    """What a summary may tell; ``needed`` has for each fact that must stand in it the words around it."""
+    """What a summary may tell; ``needed`` has for each fact that must stand in it the words around it.
+
+    ``steps`` has for a turn that is the result of one step the place of its line.
+    """
 
     lines: tuple[Line, ...]
-    needed: Mapping[str, str] = field(default_factory=dict)
+    needed: Mapping[str, Told] = field(default_factory=dict)
+    steps: Mapping[int, int] = field(default_factory=dict)
     special_tokens: tuple[str, ...] = ()
     _cleaned: dict[str, str] = field(default_factory=dict)
 
@@ -108,7 +117,7 @@ def fit(record: Record, budget: int, count: Callable[[str], int]) -> str:
     room = budget * _CHARS_PER_TOKEN
     everything = (
         sum(len(line.forms[0]) + 3 for line in record.lines if line.forms)
-        + sum(map(len, record.needed.values()))
+        + sum(len(told.words) for told in record.needed.values())
         + 100
     )
     low, high = 0.0, float("inf")
@@ -132,14 +141,14 @@ def fit(record: Record, budget: int, count: Callable[[str], int]) -> str:
         best = text if count(text := _render(record, room)) <= budget else ""
     if best in {"", SUMMARY_PREFIX}:
         return _shortest(record, budget, count)
-    with_files = _render(record, best_room, files=True) if best_room else best
-    return with_files if count(with_files) <= budget else best
+    in_detail = _render(record, best_room, in_detail=True) if best_room else best
+    return in_detail if count(in_detail) <= budget else best
 
 
-def _render(record: Record, room: float, *, files: bool = False) -> str:
+def _render(record: Record, room: float, *, in_detail: bool = False) -> str:
     """Write what goes into so many characters: lines by their score, then facts that none of these tells."""
     chosen = _choose(record.lines, room)
-    text = _written(record, chosen, files=files)
+    text = _written(record, chosen, in_detail=in_detail)
     missing = facts_missing(tuple(record.needed), text) if record.needed else ()
     if not missing:
         return text
@@ -151,22 +160,21 @@ def _render(record: Record, room: float, *, files: bool = False) -> str:
     taken = sum(len(line) + 3 for line in lines) + _HEAD_CHARS
     if len(text) + taken > room:
         chosen = _choose(record.lines, room - taken)
-        text = _written(record, chosen, files=files)
+        text = _written(record, chosen, in_detail=in_detail)
         lines = _needed_lines(record, facts_missing(tuple(record.needed), text), for_needed)
-    return _written(record, chosen, lines, files=files)
+    return _written(record, chosen, lines, in_detail=in_detail)
 
 
-def _needed_lines(record: Record, missing: Sequence[str], room: float) -> list[str]:
+def _needed_lines(record: Record, missing: Sequence[str], room: float) -> _NeededLines:
     """Write facts with the words they stand in, the most important first; with fewer words where not all fit."""
-    lines, fits = _needed_lines_of(missing, record.needed, room)
-    if fits:
-        return lines
-    return _needed_lines_of(missing, in_brief({fact: record.needed[fact] for fact in missing}), room)[0]
+    words = {fact: record.needed[fact].words for fact in missing}
+    lines, fits = _needed_lines_of(missing, words, room)
+    return lines if fits else _needed_lines_of(missing, in_brief(words), room)[0]
 
 
-def _needed_lines_of(missing: Sequence[str], words: Mapping[str, str], room: float) -> tuple[list[str], bool]:
+def _needed_lines_of(missing: Sequence[str], words: Mapping[str, str], room: float) -> tuple[_NeededLines, bool]:
     """Write facts, none in two lines but with others, and say whether all of them fit."""
-    lines: dict[str, Collection[str]] = {}  # with what each tells
+    lines: _NeededLines = {}
     left, fits = list(missing), True
     while left:
         line = words[left.pop(0)]
@@ -178,7 +186,14 @@ def _needed_lines_of(missing: Sequence[str], words: Mapping[str, str], room: flo
         room -= len(line) + 3 - sum(len(other) + 3 for other in needless)
         lines = {other: facts for other, facts in lines.items() if other not in needless} | {line: told}
         left = [other for other in left if other not in told]
-    return list(lines), fits
+    return lines, fits
+
+
+def _step_of(record: Record, facts: Iterable[str]) -> int | None:
+    """Return the place of the step whose result tells all of some facts; None where that is not known."""
+    turns = {record.needed[fact].turn for fact in facts}
+    turn = turns.pop() if len(turns) == 1 else None
+    return None if turn is None else record.steps.get(turn)
 
 
 def _choose(lines: Sequence[Line], room: float) -> dict[int, int]:
@@ -209,19 +224,35 @@ def _choose(lines: Sequence[Line], room: float) -> dict[int, int]:
     return chosen
 
 
-def _written(record: Record, chosen: Mapping[int, int], needed: Sequence[str] = (), *, files: bool) -> str:
+def _written(
+    record: Record,
+    chosen: Mapping[int, int],
+    needed: Mapping[str, Collection[str]] = MappingProxyType({}),
+    *,
+    in_detail: bool,
+) -> str:
     """Write the chosen lines in the order in which they happened, a section wherever it goes on.
 
-    ``files``: of steps that are left out it is said on which files they were used.
+    What is ``needed`` stands behind all. ``in_detail`` it stands beside the step whose result told it, if that is
+    known, and of steps that are left out it is said on which files they were used.
     """
     told: set[str] = set()
     happened: list[_Said] = []
     changed: list[str] = []
+    beside: dict[int, list[str]] = {}
+    alone: list[str] = []
+    for words, facts in needed.items():
+        place = _step_of(record, facts) if in_detail else None
+        (alone if place is None else beside.setdefault(place, [])).append(words)
     tools = {line.left.tool.replace(COMMAND, " "): line.left.tool for line in record.lines}
     # Of what reads the same the last is told; people say "yes" more than once.
     for place in sorted(range(len(record.lines)), key=lambda place: record.lines[place].order, reverse=True):
         line = record.lines[place]
-        text = record.clean(line.forms[chosen[place]]) if place in chosen else ""
+        text = line.forms[chosen[place]] if place in chosen else ""
+        if place in beside:
+            text = f"{text}; " if text else f"{line.forms[-1].partition(_CAME)[0]}{_CAME}"
+            text += "; ".join(f"… {words}" for words in beside[place])
+        text = record.clean(text)
         is_new = text not in told or (line.section is Section.REQUESTS and len(text) <= BRIEF_CHARS)
         if is_new and any(map(str.isalnum, text)):
             told.add(text)
@@ -232,12 +263,14 @@ def _written(record: Record, chosen: Mapping[int, int], needed: Sequence[str] = 
         elif line.section in _COUNTED_WHERE_LEFT_OUT:
             left = Left(REQUEST) if line.section is Section.REQUESTS else line.left
             happened.append((line.section, Counter({left: line.count})))
-    said = [
-        (section, text) if isinstance(text, str) else (_section_of(text), record.clean(write_left(text, files=files)))
-        for section, text in _once(_merged(happened[::-1]), tools)
-    ]
+    said: list[tuple[Section, str]] = []
+    for section, what in _once(_merged(happened[::-1]), tools):
+        if isinstance(what, str):
+            said.append((section, what))
+        else:
+            said.append((_section_of(what), record.clean(write_left(what, files=in_detail))))
     said += ((Section.CHANGED, text) for text in reversed(changed))
-    said += ((Section.NEEDED, text) for text in dict.fromkeys(filter(None, map(record.clean, needed))))
+    said += ((Section.NEEDED, text) for text in dict.fromkeys(filter(None, map(record.clean, alone))))
     lines = [SUMMARY_PREFIX]
     for section, together in itertools.groupby(said, key=lambda each: each[0]):
         lines += [f"{section.value}:", *(f"- {text}" for _, text in together)]

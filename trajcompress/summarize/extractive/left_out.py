@@ -140,5 +140,5 @@ def _read_on(tool: str, times: int, on: str) -> Counter[Left]:
     failed = int(found[1] or 1) if (found := _FAILED.match(end)) else 0
     files = [name if name != _UNNAMED else "" for name in names.split(", ")] if names else [""]
     first = files[-1] if "" in files else files[0]
-    each = [*files, *[first] * (times - len(files))][:times]
+    each = [file for file in files for _ in range(1 + (times - len(files)) * (file == first))][:times]
     return Counter(Left(tool, file, place < failed) for place, file in enumerate(each))

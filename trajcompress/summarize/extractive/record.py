@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from trajcompress.facts import facts_in, words_around
+from trajcompress.facts import facts_in, told_where
 from trajcompress.facts.next_turns import NOTHING_LATER, LaterReader
 from trajcompress.facts.parts import Wanted, told_of
 from trajcompress.facts.quoted import is_block
@@ -91,7 +91,17 @@ def write(request: SummaryRequest) -> Record:
         _prefer(lines, request.focus)
     record = Record(tuple(lines), special_tokens=request.special_tokens)
     previous = [request.previous] if request.previous else []
-    return replace(record, needed=words_around(request.facts, region, previous))
+    return replace(record, needed=told_where(request.facts, region, previous), steps=_answering(lines))
+
+
+def _answering(lines: Sequence[Line]) -> dict[int, int]:
+    """Return for each turn that is the result of one step the place of its line."""
+    answered = Counter(line.answered for line in lines)
+    return {
+        line.answered: place
+        for place, line in enumerate(lines)
+        if line.answered is not None and answered[line.answered] == 1 and " → " in line.forms[-1]
+    }
 
 
 def _what_is_new(steps: Sequence[Step], head: Sequence[Turn]) -> list[Step]:
@@ -275,7 +285,8 @@ def _step_lines(told: Sequence[Told], turns: int) -> list[Line]:
         score, worth, first = scored
         order = each.step.turn + place / 1e6
         worth += _GIVEN_SCORE * bool(each.step.action and each.step.action.given)
-        lines.append(Line(Section.STEPS, order, score, forms_of(each), each.times, each.left, worth, first))
+        forms, answered = forms_of(each), each.step.answered
+        lines.append(Line(Section.STEPS, order, score, forms, each.times, each.left, worth, first, answered))
     return lines
 
 
