@@ -124,6 +124,7 @@ def test_llama_factory_on_made_rows(trajectory):
 RENDERED_STRICTER = PROTOCOL | {
     "unknown_role",
     "content_not_rendered",
+    "content_shape",  # a list that is printed
     "call_not_rendered",
     "arguments_encoded_twice",
     "tools_shape",

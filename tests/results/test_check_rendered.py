@@ -196,3 +196,14 @@ def test_pieces_that_are_not_the_whole():
     first_only = "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% if loop.last %}<end>{% endif %}{% endfor %}"
     assert rendered(rendering(first_only), USER, SAY, target="verl") == [("mask_prefix_mismatch", 0)]
     assert rendered(rendering(first_only), USER, SAY) == []
+
+
+def test_a_list_of_parts_that_the_template_prints_is_found():
+    prints = rendering("{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}")
+    told = [{"type": "text", "text": "It's one."}]
+    assert rendered(prints, USER, {"role": "assistant", "content": told}) == [("content_shape", 1)]
+    reads = rendering(
+        "{% for m in messages %}<{{ m.role }}>{% if m.content is string %}{{ m.content }}{% else %}"
+        "{% for part in m.content %}{{ part.text }}{% endfor %}{% endif %}{% endfor %}"
+    )
+    assert rendered(reads, USER, {"role": "assistant", "content": told}) == []

@@ -105,6 +105,19 @@ def test_a_field_nested_too_deep_for_the_template_is_left_out(counter):
     assert counter(LOOP).count(trajectory_of(USER | {"meta": deep})) == counter(LOOP).count(trajectory_of(USER))
 
 
+@pytest.mark.parametrize("role", ["user", "tool"])
+def test_lists_that_a_template_prints_count_as_they_are_printed(counter, role):
+    prints = LOOP.replace(" + ''", "")
+    told = {"role": role, "content": [{"type": "text", "text": "one"}, {"type": "text", "text": "two"}]}
+    row = trajectory_of(USER, ANSWER, told, ANSWER)
+    text = counter(prints).tokenizer.hf.apply_chat_template([USER, ANSWER, told, ANSWER], tokenize=False)
+    assert "{'type': 'text', 'text': 'one'}" in text
+    assert counter(prints).count(row).tokens == counter(prints).count_text(text)
+    drops = LOOP.replace("message.content + ''", "message.content if message.content is string")
+    joined = trajectory_of(USER, ANSWER, told | {"content": "one\ntwo"}, ANSWER)
+    assert counter(drops).count(row) == counter(drops).count(joined)  # another trainer hands it over as text
+
+
 @pytest.mark.parametrize("template", [None, LOOP])
 def test_an_image_is_a_fixed_charge(counter, template):
     url = "data:image/png;base64," + "iVBORw0KGgoAAAAN" * 500

@@ -91,7 +91,8 @@ class ChatTemplate:
         """Render what trainers may tokenize: several texts where the row has names of its own for roles.
 
         Some trainers map such names, some hand them over as they are. So there is one text with roles as they are
-        read, and one with the row's own names where the template takes these, too.
+        read, and one with the row's own names where the template takes these, too. And one with its lists of parts as
+        they are, where the template prints these instead of reading their text.
 
         Raises:
             TemplateRefusedError: the template refuses the row in every form.
@@ -113,6 +114,8 @@ class ChatTemplate:
         if own not in (known, read):
             with suppress(TemplateRefusedError):
                 found.append(self._render(trajectory, own))
+        if (printed := self._printed_parts(trajectory, known)) is not None:
+            found.append((printed, False))
         return Rendered([text for text, _ in found], as_it_is=found[0][1])
 
     def _render(self, trajectory: Trajectory, names: Names) -> tuple[str, bool]:
@@ -134,6 +137,23 @@ class ChatTemplate:
                 pairs = zip(handed, trajectory.turns, strict=True)
                 return text, all(message is turn.raw for message, turn in pairs)
         raise TemplateRefusedError(refusal or "it leaves out the tool calls")
+
+    def _printed_parts(self, trajectory: Trajectory, names: Names) -> str | None:
+        """Return the text of a row with lists as content that the template prints; None for any other row.
+
+        Rows with images go to a processor, which reads the lists.
+        """
+        turns = trajectory.turns
+        if self._reads_content(turns) or any(turn.media for turn in turns):
+            return None
+        messages = self.handed_over([message_of(turn, name) for turn, name in zip(turns, names, strict=True)])
+        with suppress(Exception):  # a template is a program; whatever it raises is its refusal
+            return self._apply(messages, trajectory.tools, options_of(trajectory.row, self.target))
+        return None
+
+    def _reads_content(self, turns: Sequence[Turn]) -> bool:
+        """Tell whether the template reads the text of each content that is a list."""
+        return all(self._takes_parts[turn.role] or not isinstance(turn.raw.get("content"), list) for turn in turns)
 
     def messages(self, trajectory: Trajectory) -> ChatMessages:
         """Return the messages that a trainer takes a row for."""
@@ -203,7 +223,7 @@ class ChatTemplate:
     def _forms(self, turns: Sequence[Turn], names: Names) -> Iterator[tuple[ChatMessages, list[ToolCall]]]:
         """Yield forms to try, with ``names`` as roles, each with the calls that its rendering must not lose."""
         named = list(zip(turns, names, strict=True))
-        if not any(isinstance(turn.raw.get("content"), list) and not self._takes_parts[turn.role] for turn in turns):
+        if self._reads_content(turns):
             messages = [message_of(turn, name) for turn, name in named]
             ours = (turn for turn, message in zip(turns, messages, strict=True) if message is not turn.raw)
             yield messages, structured_calls(ours)

@@ -14,7 +14,7 @@ from trajcompress.tokens.handed_over import handed_over
 from trajcompress.tokens.message_by_message import MessageByMessage, Piece
 from trajcompress.tokens.rendering import Renderer
 from trajcompress.tokens.row_options import options_of
-from trajcompress.tokens.template_messages import Arguments, parsed, plain_message
+from trajcompress.tokens.template_messages import Arguments, ChatMessages, parsed, plain_message
 from trajcompress.transcript.trajectory import Trajectory, Turn
 from trajcompress.transcript.violation import NOTES, TEMPLATE_REFUSES, Violation
 
@@ -43,7 +43,7 @@ class RowRenderer:
         except Exception as error:  # noqa: BLE001  a template is a program; whatever it raises is its refusal
             return [Violation(TEMPLATE_REFUSES, None, _first_line(error))]
         missed = self._confirmed(unseen(text, trajectory.turns, trajectory.system), trajectory)
-        found = [*_unseen_tools(text, tools or []), *missed]
+        found = [*_unseen_tools(text, tools or []), *_printed_parts(text, messages), *missed]
         if self._one_by_one is None:
             return found
         pieces: list[Piece] = []
@@ -109,6 +109,15 @@ def _unseen_tools(text: str, tools: Sequence[dict[str, Any]]) -> Iterator[Violat
             if isinstance(value, str) and not is_shown(value, text):
                 yield Violation("tools_shape", None, f"{key} of tool {index} is nowhere in what is rendered")
                 return
+
+
+def _printed_parts(text: str, messages: ChatMessages) -> Iterator[Violation]:
+    """Yield the first content that is a list of parts, and that the template writes as Python prints lists."""
+    for index, message in enumerate(messages):
+        content = message.get("content")
+        if isinstance(content, list) and content and str(content) in text:
+            yield Violation("content_shape", index, f"the chat template writes the list itself: {str(content)[:60]}")
+            return
 
 
 def _mismatch(pieces: Sequence[Piece], whole: str) -> Iterator[Violation]:
