@@ -13,6 +13,8 @@ from trajcompress.outcomes.steps import steps_of
 
 ODD = {"a": 1}
 DONE = {"role": "assistant", "content": "Yes."}
+SAID = [{"role": "user", "content": "Hi."}, DONE]
+NONE = {"type": "object", "properties": {}}
 CALL = {"id": "1", "type": ODD, "function": {"name": "f", "arguments": "{}"}}
 ROWS = {
     "part": {"messages": [{"role": "user", "content": [{"type": ODD, "text": "Hi."}]}, DONE]},
@@ -28,9 +30,17 @@ ROWS = {
         "tools": [
             {"type": "function", "function": {"name": "f", "parameters": {"properties": {"a": {"type": [ODD]}}}}}
         ],
-        "messages": [{"role": "user", "content": "Hi."}, DONE],
+        "messages": SAID,
     },
-    "kind": {"kind": ["chat"], "segment": 1, "messages": [{"role": "user", "content": "Hi."}, DONE]},
+    "tool without a name": {
+        "tools": [{"type": "function", "function": {"description": "It looks."}}],
+        "messages": SAID,
+    },
+    "tool described in a list": {
+        "tools": [{"type": "function", "function": {"name": "f", "description": ["It looks."], "parameters": NONE}}],
+        "messages": SAID,
+    },
+    "kind": {"kind": ["chat"], "segment": 1, "messages": SAID},
 }
 
 

@@ -11,9 +11,12 @@ from shared import LIKE_QWEN3, SHARED_CHAT_TOKENIZERS
 from small_messages import LEGACY, LONG, PARTS, RESULT, SAY, USER, asks
 from verdicts import tokenizer_of
 
+from trajcompress.dataset.sources import find_sources
 from trajcompress.formats.adapter import read_trajectory
 from trajcompress.formats.messages import FormatOptions
 from trajcompress.results.check.rendered import RowRenderer
+from trajcompress.results.check.rows import check_rows
+from trajcompress.results.check.rules import Standard
 
 THOUGHT = "First I look where the file is, then at what stands in it, and say so."
 
@@ -207,3 +210,21 @@ def test_a_list_of_parts_that_the_template_prints_is_found():
         "{% for part in m.content %}{{ part.text }}{% endfor %}{% endif %}{% endfor %}"
     )
     assert rendered(reads, USER, {"role": "assistant", "content": told}) == []
+
+
+class Mistaken:
+    """Judges rows as this package must not: it stops at one."""
+
+    def violations(self, trajectory):
+        if "broken" in trajectory.turns[0].text:
+            raise TypeError("unhashable type: 'dict'")
+        return []
+
+
+def test_a_mistake_of_the_program_is_one_rows_fault(tmp_path):
+    rows = [{"messages": [{"role": "user", "content": text}, SAY]} for text in ("so", "broken", "so")]
+    write_rows(tmp_path / "rows.jsonl", rows)
+    result = check_rows(find_sources([str(tmp_path / "rows.jsonl")]), Standard("template", renderer=Mistaken()))
+    assert (result.rows, result.invalid_rows) == (3, 1)
+    (example,) = result.found["internal_error"].examples
+    assert (example.row, "TypeError: unhashable" in example.detail) == (1, True)

@@ -10,6 +10,7 @@ import typer
 
 from trajcompress.cli.printing import terminal_width
 from trajcompress.compaction.loss_marks import marks_not_read
+from trajcompress.errors import INTERNAL
 from trajcompress.settings.choices import Target
 from trajcompress.transcript.violation import MEANINGS
 from trajcompress.wording import counted, place_in, printable
@@ -75,7 +76,8 @@ def _lines(result: "CheckResult", target: Target, *, new_only: bool) -> Iterator
     lines += [("note: ", item) for item in sorted(result.notes.items())]
     for opening, (kind, found) in lines:
         times = "" if found.count == found.rows else f" ({found.count:,} times)"
-        meaning = MEANINGS.get(kind, "the row cannot be read")
+        unread = "a mistake of this program: report it" if kind == INTERNAL else "the row cannot be read"
+        meaning = MEANINGS.get(kind, unread)
         yield "", f"{opening}{kind}  {counted(found.rows, 'row')}{times}: {meaning}{_remedy(found)}"
         for example in found.examples:
             where = "" if example.turn is None else f" turn {example.turn}"

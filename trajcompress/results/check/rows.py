@@ -10,6 +10,8 @@ from itertools import islice
 from trajcompress.dataset.readers import read_rows
 from trajcompress.dataset.rows import Row, Source, Unreadable
 from trajcompress.dataset.standing import Watch
+from trajcompress.errors import INTERNAL, OF_THE_RUN, told
+from trajcompress.redact import redact
 from trajcompress.results.check.origin import Origin
 from trajcompress.results.check.rules import Fault, Rules, Standard
 from trajcompress.transcript.violation import NOTES
@@ -112,8 +114,7 @@ def check_rows(
                 watch.look(reading)
             rules.begin(source)
         reading = source
-        faults = list(rules.faults(read))
-        mended = rules.mended(read, faults)
+        faults, mended = _judged(rules, read)
         if origin and (new := origin.new(source, read, faults, rules_of_input)) is not None:
             had = sum(kind not in NOTES for kind, _, _ in faults) - sum(kind not in NOTES for kind, _, _ in new)
             result.of_input = (result.of_input or 0) + had
@@ -128,3 +129,14 @@ def check_rows(
     if origin and origin.given_up:
         result.of_input = result.rows_of_input = None
     return result
+
+
+def _judged(rules: Rules, read: Row | Unreadable) -> tuple[list[Fault], frozenset[str]]:
+    """Return the faults of a row, and those that its form mends; a mistake of this package counts as its fault."""
+    try:
+        faults = list(rules.faults(read))
+        return faults, rules.mended(read, faults)
+    except OF_THE_RUN:
+        raise
+    except Exception as error:  # noqa: BLE001 - a mistake of ours: the other rows are judged all the same
+        return [(INTERNAL, None, redact(told(error)).text)], frozenset()

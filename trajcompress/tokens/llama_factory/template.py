@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias
 
 from trajcompress.errors import UncountableTextError
 from trajcompress.settings.choices import ArgumentsAs
+from trajcompress.tokens.chat_template import TemplateRefusedError
 from trajcompress.tokens.llama_factory.rows import Aligned, align
 from trajcompress.tokens.pieces import CUT
 from trajcompress.tokens.quick_template import quick_compiled
@@ -70,12 +71,15 @@ class LlamaFactoryTemplate:
 
         Raises:
             UncountableTextError: the row holds lone surrogates that the template cannot carry.
+            TemplateRefusedError: the template raises, as at a tool without a name.
         """
         rows = align(trajectory, words_in_calls=self.file != "mistral.jinja")
         try:
             return [self._render(row) for row in rows]
         except UnicodeEncodeError as error:
             raise UncountableTextError("the chat template meets a lone surrogate") from error
+        except Exception as error:  # whatever a template raises is its refusal
+            raise TemplateRefusedError(str(error)) from error
 
     def takes_arguments_as(self) -> ArgumentsAs:
         """Return how calls hold their arguments: it parses them."""
