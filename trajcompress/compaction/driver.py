@@ -104,7 +104,7 @@ class RowDriver:
         """Do all that is to be done to a row.
 
         Args:
-            trajectory: it.
+            trajectory: the row to compact.
             row: where it stands.
             counted: its count, where that is known.
             line: that it was read from, from 1, for events.

@@ -67,10 +67,10 @@ def stays_over(state: State, policy: Policy) -> bool:
 
 
 def summarised_anyway(state: State, policy: Policy) -> frozenset[int]:
-    """Return the observations amid what a summary has to take, however little is left of all others.
+    """Return the observations that a summary will replace, however little is left of all others.
 
-    What is made of these nobody would see, as summaries tell of the turns as they were read. It is estimated with
-    short lines: where a summary takes fewer after all they are in the row as they are, and it takes more.
+    To shorten them would be wasted, as a summary tells of turns as they were read. This is an estimate, with a short
+    line for each observation: where the summary replaces fewer turns, the others stay as they are.
     """
     if state.previous is not None or not stays_over(state, policy):
         return frozenset()

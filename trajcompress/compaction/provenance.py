@@ -115,7 +115,7 @@ def provenance_of_previous(previous: PreviousSummary, start: int, end: int) -> P
     """Return the provenance of a summary that a row is known to hold, where nothing is known of who wrote it.
 
     Args:
-        previous: it.
+        previous: the summary, and where it stands.
         start: of the turns that it replaces, counted in the row as it was before any summary.
         end: of these turns, exclusive.
     """

@@ -41,7 +41,7 @@ def convert(row: dict[str, Any], wanted: str | None = None) -> Converted | None:
     """Return a row of another format as one of OpenAI messages; None where it is of none.
 
     Args:
-        row: it.
+        row: the row to convert.
         wanted: the one column that is looked at, where it is named.
 
     Raises:

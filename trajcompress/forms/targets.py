@@ -63,7 +63,7 @@ def form_for(
     """Return the form of a target.
 
     Args:
-        target: it.
+        target: the trainer or API whose form it is.
         options: how rows are read.
         arguments: as what its chat template renders the arguments of calls right.
         tools_in_system: shows tools as its chat template does.

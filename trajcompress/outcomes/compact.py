@@ -141,6 +141,11 @@ def is_empty(value: Any) -> bool:
     return value is None or (isinstance(value, str | list | dict) and not value)
 
 
+def is_false(value: Any) -> bool:
+    """Whether a value is false, or the word for it."""
+    return value is False or (isinstance(value, str) and value.lower() == "false")
+
+
 def pairs(data: dict[str, Any], limit: int, depth: int = _DEPTH) -> str:
     """Write an object as ``key=value`` pairs."""
     parts: list[str] = []

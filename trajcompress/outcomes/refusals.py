@@ -15,10 +15,10 @@ _REFUSED = late_re(
 )
 
 
-def is_refused(said: str) -> bool:
-    """Whether a result, or what is told of it, begins with a refusal.
+def denied_by_person(said: str) -> bool:
+    """Whether a result, or what is told of it, begins with the refusal of a person who was asked.
 
-    >>> is_refused("The user denied this operation."), is_refused("Permission denied (publickey).")
+    >>> denied_by_person("The user denied this operation."), denied_by_person("Permission denied (publickey).")
     (True, False)
     """
     begin = said[:_BEGIN_CHARS].lower()

@@ -15,7 +15,7 @@ from trajcompress.outcomes.printed.shown import is_listing, tells
 from trajcompress.outcomes.repeated import NOTHING_REPEATED
 from trajcompress.outcomes.reports.edits import (
     done_in,
-    is_refused,
+    edit_refused,
     lines_changed,
     lines_of_diff,
     refusal_in,
@@ -66,7 +66,7 @@ def report_of(body: str, whole: str, asked: Asked) -> Report:
     bad_exit = f"exit code {code}" if code not in {None, "0"} else ""
     done = done_in(body) if kind == "change" else None
     rejected = why_not_applied(body) if kind == "change" else ""
-    refused = kind == "change" and not done and is_refused(body)
+    refused = kind == "change" and not done and edit_refused(body)
     if ran.failed and not (found or ran.failures):
         found = reasons_of_pytest(body)
     marked = marked_failures(body) if kind == "run" and not (found or ran.failed) else []

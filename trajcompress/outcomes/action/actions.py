@@ -1,4 +1,4 @@
-"""One action of the agent: which tool, on what, with what outcome."""
+"""One action of the agent: which tool it calls, on what, and what that changes."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from trajcompress.outcomes.action.change import (
     GIST_CHARS,
     brought_in,
     diff_sides,
+    first_text,
     is_diff,
     told_lines,
     whole_text,
@@ -39,7 +40,7 @@ from trajcompress.outcomes.action.shell import (
 from trajcompress.outcomes.action.usual import NOTHING_USUAL, Usual, own_arguments
 from trajcompress.outcomes.action.verbs import kind_of_tool
 from trajcompress.outcomes.action.written_files import NOTHING_WRITTEN, written_by, written_in
-from trajcompress.outcomes.compact import compact, opened
+from trajcompress.outcomes.compact import compact, is_false, opened
 from trajcompress.outcomes.text import one_line, shorten
 from trajcompress.processes.late_patterns import late_re
 
@@ -139,8 +140,8 @@ def describe(name: str, data: Any, usual: Usual = NOTHING_USUAL, apart: Collecti
     if len(files) > 1:
         return together([describe(name, each, usual, apart) for each in files[:_MOST_FILES]], len(files))
     data = files[0] if files else data
-    path = _first(data, PATH_KEYS)
-    text = _first(data, _TEXT_KEYS) or _vector(data)
+    path = first_text(data, PATH_KEYS)
+    text = first_text(data, _TEXT_KEYS) or _vector(data)
     if path is not None:
         return _on_file(name, data, one_line(path), text, (usual, apart))
     if text is not None or "keystrokes" in data:
@@ -214,7 +215,7 @@ def _on_file(
     span = span_of(data)
     counts = span or whole_text(data)  # which are told, or stand in the turn
     said = _BULK_KEYS | COUNT_KEYS if counts else _BULK_KEYS
-    rest = {key: value for key, value in data.items() if key not in said and value != text and not _is_off(value)}
+    rest = {key: value for key, value in data.items() if key not in said and value != text and not is_false(value)}
     arguments, beside = _arguments(rest, *known, alone=False)
     target = " ".join(part for part in (verb, path, arguments) if part)
     kind = kind_of_tool(verb or name)
@@ -329,21 +330,9 @@ def files_in(text: str) -> tuple[str, ...]:
     return tuple(path for path in found if "." in path.rsplit("/", 1)[-1] and not _NOT_FILE.search(path))[:6]
 
 
-def _first(data: dict[str, Any], keys: tuple[str, ...]) -> str | None:
-    for key in keys:
-        if key in data and isinstance(value := data[key], str) and value.strip():
-            return value
-    return None
-
-
 def _vector(data: dict[str, Any]) -> str | None:
     """Return the command of an argument vector; of a shell that is given one, that alone."""
     words: list[Any] = next((data[key] for key in _TEXT_KEYS if isinstance(data.get(key), list)), [])
     if not words or not all(isinstance(word, str) for word in words):
         return None
     return str(words[-1]) if OF_SHELL.fullmatch(" ".join(words[:-1]).rpartition("/")[2]) else " ".join(words)
-
-
-def _is_off(value: Any) -> bool:
-    """Whether an argument leaves something out, as most calls do: it is nothing that a call is about."""
-    return value is False or (isinstance(value, str) and value.lower() == "false")

@@ -79,7 +79,7 @@ def brought_in(data: Mapping[str, Any], *, is_document: bool = False) -> str:
 
 def whole_text(data: Any) -> str:
     """Return the text of a file that a call writes whole, decoded where need be; nothing where it writes none."""
-    text = (_first(data, _WHOLE_KEYS) or "") if isinstance(data, dict) else ""
+    text = (first_text(data, _WHOLE_KEYS) or "") if isinstance(data, dict) else ""
     return _decoded(text) if _ENCODED.fullmatch(text, 0, _ENCODED_CHARS) else text
 
 
@@ -111,9 +111,9 @@ def _without(lines: _Lines, others: _Lines) -> _Lines:
 
 def _both_sides(edit: Mapping[str, Any]) -> tuple[_Lines, _Lines]:
     """Return the new lines of an edit, and those that they replace."""
-    if diff := _first(edit, _DIFF_KEYS):
+    if diff := first_text(edit, _DIFF_KEYS):
         return diff_sides(diff)
-    return (_first(edit, _NEW_KEYS) or "").splitlines(), (_first(edit, _OLD_KEYS) or "").splitlines()
+    return (first_text(edit, _NEW_KEYS) or "").splitlines(), (first_text(edit, _OLD_KEYS) or "").splitlines()
 
 
 def is_diff(text: str) -> bool:
@@ -191,5 +191,6 @@ def _code_of(lines: Sequence[tuple[str, bool]]) -> list[tuple[str, bool, int]]:
     return code
 
 
-def _first(data: Mapping[str, Any], keys: Sequence[str]) -> str | None:
+def first_text(data: Mapping[str, Any], keys: Sequence[str]) -> str | None:
+    """Return the first text that is not blank under one of the keys, in their order."""
     return next((value for key in keys if isinstance(value := data.get(key), str) and value.strip()), None)

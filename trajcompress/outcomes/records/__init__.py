@@ -1,1 +1,1 @@
-"""What came of an action whose result is JSON."""
+"""Results in JSON: what failed, which values are told, and which of them later turns use."""

@@ -1,4 +1,4 @@
-"""What came of an action whose result is JSON."""
+"""What is told of a result in JSON: why it failed, else its values."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from trajcompress.facts.json_words import NAMING
 from trajcompress.facts.parts import Wanted
 from trajcompress.json_values import MAX_DEPTH
-from trajcompress.outcomes.compact import compact, is_empty, pairs
+from trajcompress.outcomes.compact import compact, is_empty, is_false, pairs
 from trajcompress.outcomes.records.documented import signature_of
 from trajcompress.outcomes.records.failed_json import failure_in, failures
 from trajcompress.outcomes.records.raised import raised
@@ -123,7 +123,7 @@ def _with_rest(why: str, beside: dict[str, Any], query: Query, limit: int, most:
 
 def _says_failed(data: dict[str, Any], *, looked_up: bool) -> bool:
     """Whether a result says that its call failed: a record that was looked up says of itself how it stands."""
-    if _is_false(data.get("success")) or (_is_false(data.get("ok")) and not looked_up):
+    if is_false(data.get("success")) or (is_false(data.get("ok")) and not looked_up):
         return True
     status = str(data.get("status", "")).lower()
     others = sum(not is_empty(value) for key, value in data.items() if key not in _OF_FAILURE)
@@ -136,12 +136,8 @@ def _is_undone(data: dict[str, Any], asked: str) -> bool:
     nothing = (value for key, value in data.items() if _WRITTEN.search(key))
     refused = _REFUSED.search(str(data.get("status", "")))
     return (refused is not None and refused[0].lower() not in asked.lower()) or any(
-        value in (0, "0") or _is_false(value) for value in nothing
+        value in (0, "0") or is_false(value) for value in nothing
     )
-
-
-def _is_false(value: Any) -> bool:
-    return value is False or (isinstance(value, str) and value.lower() == "false")
 
 
 def _unwrapped(data: Any) -> Any:

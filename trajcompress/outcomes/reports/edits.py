@@ -63,7 +63,7 @@ def done_to(path: str, body: str) -> bool:
     return any(mentions(said[0], path) for said in _DONE.finditer(body))
 
 
-def is_refused(body: str) -> bool:
+def edit_refused(body: str) -> bool:
     """Whether a result begins as of an edit that was not made."""
     begins = "\n".join(body[:_FIRST_CHARS].split("\n", 2)[:2])
     return begins.startswith(_TOOL_ERROR) or begins[:5].upper() == "ERROR" or _REFUSED.search(begins) is not None
@@ -99,7 +99,7 @@ def _signed(lines: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def refusal_in(body: str) -> str:
-    """Return the line with which a result begins that :func:`is_refused`, which says so."""
+    """Return the line that says that the edit was not made, of the first two of a result; nothing where none does."""
     lines = (line for line in body[:_FIRST_CHARS].split("\n", 2)[:2] if _REFUSED.search(line))
     return shorten(one_line(next(lines, "")), _SNIPPET_CHARS)
 

@@ -1,4 +1,4 @@
-"""Error lines, test summaries and exit codes in what a tool printed."""
+"""Lines of errors in what a tool printed."""
 
 from __future__ import annotations
 

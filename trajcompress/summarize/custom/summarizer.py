@@ -39,7 +39,7 @@ class CustomSummarizer:
     that is asked for after that is answered.
 
     Args:
-        loaded: it.
+        loaded: the summariser of the user, as it was loaded.
         limiter: admits its calls.
         redact_secrets: whether secrets in what it is given become marks.
         most_in_a_row: how many calls may fail in a row.

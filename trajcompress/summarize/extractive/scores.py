@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from trajcompress.outcomes.action.shell import INSTALLS
 from trajcompress.outcomes.outcome import Outcome
-from trajcompress.outcomes.refusals import is_refused
+from trajcompress.outcomes.refusals import denied_by_person
 from trajcompress.outcomes.steps import Step, file_name
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.summarize.extractive.fit import RECENT
@@ -52,7 +52,7 @@ class Told(Struct):
     @property
     def is_refused(self) -> bool:
         """Whether somebody did not let it run."""
-        return self.outcome is not None and is_refused(self.outcome.said)
+        return self.outcome is not None and denied_by_person(self.outcome.said)
 
     @property
     def left(self) -> Left:
