@@ -114,3 +114,13 @@ def test_how_an_element_of_a_page_looks_is_no_fact():
         "order-17",
         "text-davinci-003",
     }
+
+
+def test_a_fact_of_one_of_several_commands_is_told_with_that_alone():
+    line = "cd /srv/app && ruff format src/api.py && export PATH=$HOME/bin:$PATH && just check 2>&1 | tail -3"
+    for more in ({}, {"timeout": "60"}):
+        words = words_around(["just check", "src/api.py"], [call("bash", command=line, **more)])
+        assert words == {
+            "just check": "in a call: just check 2>&1 | tail -3",
+            "src/api.py": "in a call: ruff format src/api.py",
+        }

@@ -34,7 +34,9 @@ _BARE_ITEMS = 3
 _MOST_BARE, _ALONE_CHARS = 20, 24
 _IN_CALL, _IN_REPLY = "in a call: ", "in a reply: "
 _DATA = frozenset("{[")
-_SCRIPTS = ("command", "cmd", "code", "script")  # arguments that say themselves what they are
+_COMMANDS = frozenset({"command", "cmd"})
+_SCRIPTS = (*_COMMANDS, "code", "script")  # arguments that say themselves what they are
+_JOINTS = late_re(r" (?:&&|\|\|) |; ")
 _ITEM = late_re(r"[^\s,;]+(?: [^\s,;]+)?")
 _TAGS = late_re(r"\A(?:<[a-zA-Z][\w-]{0,40}>)+(?=.)|(?<=.)(?:</[a-zA-Z][\w-]{0,40}>)+\Z")  # of a text protocol
 _HEADER = late_re(rf"\A{NAMED_RESULT}\s{{0,8}}")  # of a text protocol: of what it is the result
@@ -279,7 +281,10 @@ def _texts(turn: Turn) -> list[_Given]:
 
 
 def _passed(arguments: str) -> str:
-    """Return the arguments of a call as they are read: a script as it is, and lines where JSON has escapes in it."""
+    """Return the arguments of a call as they are read: a script as it is, and lines where JSON has escapes in it.
+
+    Of several commands in a line each has one of its own, as a fact of one is nothing of the others.
+    """
     given = readable(arguments)
     if not arguments.startswith("{") or (given == arguments and not holds_any(arguments[:_SCRIPT_CHARS], _SCRIPTS)):
         return given
@@ -287,9 +292,11 @@ def _passed(arguments: str) -> str:
         data = parse_json(arguments, strict=False)
         if isinstance(data, dict) and not any(isinstance(value, dict | list) for value in data.values()):
             texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in data.items()}
+            apart = texts | {key: _JOINTS.sub("\n", texts[key]) for key in _COMMANDS.intersection(texts)}
             if len(texts) == 1 and not texts.keys().isdisjoint(_SCRIPTS):
-                return next(iter(texts.values()))
-            return given if given == arguments else "\n".join(f"{key} = {text}" for key, text in texts.items())
+                return next(iter(apart.values()))
+            if given != arguments or apart != texts:
+                return "\n".join(f"{key} = {text}" for key, text in apart.items())
     return given
 
 
