@@ -85,7 +85,8 @@ REASONS: Mapping[str, Reason] = {
         "--target-max-tokens",
     ),
     "tool_group": Reason(
-        "a segment of one tool group, which cannot be cut, is over the target with its results as short as they get",
+        "a segment of one tool group, which cannot be cut, is over the target even with its results as short as they "
+        "get",
         "a larger --target-max-tokens",
     ),
     "no_assistant_turn": Reason("it has no assistant turn, so there is nothing to be learnt from it in segments"),

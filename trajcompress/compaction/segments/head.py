@@ -24,19 +24,19 @@ def task_places(turns: Sequence[Turn], end: int) -> list[int]:
     return places if any(turns[index].role == "user" for index in places) else list(range(end))
 
 
-def fitted_head(state: State, places: Sequence[int], policy: Policy, excess: int | None = None) -> list[Placing]:
+def fitted_head(state: State, places: Sequence[int], policy: Policy, excess: int = 0) -> list[Placing]:
     """Return the head, cut where it would leave less than a quarter of the budget to all else.
 
-    With ``fit`` strict worked examples lose their middle then, and after them long requests, until half is left; or
-    so far that ``excess`` tokens are freed.
+    With ``fit`` strict worked examples lose their middle then, and after them long requests, until half is left; and
+    ``excess`` tokens more.
     """
     turns, sizes, target = state.turns, state.sizes, policy.target_max_tokens
     outside = max(0, state.tokens - sum(sizes))
     held = outside + sum(sizes[place] for place in places)
     whole = [turns[place] for place in places]
-    if excess is None and held > target * 3 // 4:
-        excess = held - target // 2
-    if policy.fit == "strict" and excess is not None:
+    if held > target * 3 // 4:
+        excess += held - target // 2
+    if policy.fit == "strict" and excess:
         examples = [at for at, turn in enumerate(whole) if turn.example]
         long = [at for at, place in enumerate(places) if whole[at].role == "user" and sizes[place] > target // 4]
         requests = sorted((at for at in long if at not in examples), key=lambda at: -sizes[places[at]])

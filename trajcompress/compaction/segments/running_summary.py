@@ -20,6 +20,7 @@ from trajcompress.summarize.base import BUILT_IN, SummaryRequest
 from trajcompress.transcript.trajectory import Region, Turn
 
 _MOST_OVER = 1.25  # of what was asked for; a longer answer is trimmed
+_NOTES_SHARE = 4  # of what was asked for, which notes of facts may take besides
 _SHARE = 4  # of the budget, which one that grows with the row leaves to the turns
 
 
@@ -30,6 +31,12 @@ def running_room(policy: Policy, told: int) -> int:
     """
     room = summary_room(policy.summary_size, told)
     return room if isinstance(policy.summary_size, int) else min(room, policy.target_max_tokens // _SHARE)
+
+
+def longest_summary(policy: Policy, told: int) -> int:
+    """Return the tokens that a summary of all ``told`` tokens may have, longer than asked and with notes of facts."""
+    room = running_room(policy, told)
+    return int(_MOST_OVER * room) + room // _NOTES_SHARE
 
 
 def update_summary(
@@ -107,7 +114,7 @@ def _accepted(state: State, request: SummaryRequest, text: str, summarizer: str,
     missing = facts_missing(needed, text)
     if policy.grounded and missing:
         notes = tuple(words_around(missing, request.region, [request.previous or ""]).values())
-        room = max(request.target_tokens - request.count(text), request.target_tokens // 4)
+        room = max(request.target_tokens - request.count(text), request.target_tokens // _NOTES_SHARE)
         note = facts_note(notes, room, request.count)
         text = f"{text}\n{note}" if note else text
         missing = facts_missing(needed, text)

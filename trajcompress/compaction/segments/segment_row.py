@@ -34,22 +34,22 @@ def segment_row(state: State, policy: Policy) -> Asking[tuple[Segment, ...] | Sk
     if (skip := filler.no_room()) is not None:
         return skip
     last = filler.fill(None, None, None)
-    segments = [with_what_follows(state, last, filler.reached, policy)]
+    segments = [with_what_follows(state, last.segment, filler.reached, policy)]
     summary: SegmentSummary | None = None
     while (cut := filler.reached) is not None:
-        summary = yield from update_summary(state, filler.head, Region(last.first, cut.resume), summary, policy)
-        if policy.train_summaries and (row := summary_row(state, last, cut, summary, policy)) is not None:
+        first = last.span.first
+        summary = yield from update_summary(state, filler.builder.head, Region(first, cut.resume), summary, policy)
+        if policy.train_summaries and (row := summary_row(filler.builder, last, cut, summary)) is not None:
             segments.append(row)
-        again = filler.units_before(cut, policy.segment_overlap, last.first)
-        last = filler.fill(cut, summary, again)
-        segments.append(with_what_follows(state, last, filler.reached, policy))
+        last = filler.fill(cut, summary, filler.units_before(cut, policy.segment_overlap, first))
+        segments.append(with_what_follows(state, last.segment, filler.reached, policy))
     if any(segment.count.method != "template" for segment in segments) and state.count.method == "template":
         return Skip("template_refuses_summary", "the chat template takes the row, but not its segments")
     return tuple(segments)
 
 
 def _reserve(state: State, policy: Policy) -> int:
-    """Return the tokens that a stretch leaves for the row that is to teach its summary."""
+    """Return the tokens that a stretch of several tool groups leaves for the row that is to teach its summary."""
     if not policy.train_summaries:
         return 0
     return running_room(policy, state.tokens) + state.count_text(REQUEST) + _AROUND_SUMMARY

@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from trajcompress.compaction.policy import Policy
+from trajcompress.compaction.segments.builder import Builder, Built, Span
 from trajcompress.compaction.segments.compose import Composed, Placing, out_of_loss
 from trajcompress.compaction.segments.cuts import Cut
 from trajcompress.compaction.segments.segment import Segment, SegmentSummary
-from trajcompress.compaction.segments.what_follows import fitted_to
+from trajcompress.compaction.segments.shorten import Shortener
 from trajcompress.compaction.state import State
 from trajcompress.formats.turns import add_text, new_assistant_turn, new_user_turn
 from trajcompress.transcript.targets import takes_user_after_tool
+from trajcompress.transcript.trajectory import Turn
 
 REQUEST = (
     "The context is almost full. Summarise all that has happened so far, so that the task can be continued from your "
@@ -21,32 +23,44 @@ REQUEST = (
 )
 
 
-def summary_row(state: State, stretch: Segment, cut: Cut, summary: SegmentSummary, policy: Policy) -> Segment | None:
+def summary_row(builder: Builder, stretch: Built, cut: Cut, summary: SegmentSummary) -> Segment | None:
     """Return the row behind a stretch whose last turn is the summary of all up to there; None where it cannot fit.
 
-    The turns of the stretch are context here: marks leave them out of the loss where the target reads such.
+    The turns of the stretch are context here: marks leave them out of the loss where the target reads such, and where
+    there is no room for all of them some are cut as in a stretch that is too long.
     """
+    if stretch.segment.over:
+        return None
+    state, policy = builder.state, builder.policy
+    answer = new_assistant_turn(state.original, summary.text)
+    following = range(cut.end, cut.resume)
 
-    def build(observed: Sequence[Placing]) -> Segment:
-        placings = _asking(state, [*stretch.composed.placings, *observed], policy)
-        context = [out_of_loss(each, policy) for each in placings]
-        answer = Placing(new_assistant_turn(state.original, summary.text), None)
-        composed = Composed((*context, answer))
+    def build(span: Span, turns: Sequence[Turn]) -> Segment:
+        context = builder.build(span, turns).segment
+        observed = [Placing(turns[place], place) for place in following]
+        placings = _asking(state, [*context.composed.placings, *observed], policy)
+        composed = Composed((*(out_of_loss(each, policy) for each in placings), Placing(answer, None)))
+        shorter = {place for place in following if turns[place] is not state.turns[place]}
         return replace(
-            stretch,
+            context,
             kind="summary",
             composed=composed,
             count=state.count_row(composed.turns),
             end=cut.resume,
             assistant_tokens=summary.tokens,
-            context_tokens=stretch.context_tokens + stretch.assistant_tokens,
+            context_tokens=context.context_tokens + context.assistant_tokens,
             summary=summary,
+            truncated=context.truncated | shorter,
         )
 
-    return fitted_to(state, range(cut.end, cut.resume), policy, build)
+    # The summary is one of the turns that use what results tell, so that what it says of them stays in them. What
+    # follows the stretch is cut first: the next segment tells it in full.
+    turns = (*stretch.turns[: cut.end], *state.turns[cut.end : cut.resume], answer)
+    places = [*following, *range(stretch.span.start, cut.end)]
+    return Shortener(builder, stretch.span, turns, places, build).within(policy.target_max_tokens)
 
 
-def _asking(state: State, placings: list[Placing], policy: Policy) -> list[Placing]:
+def _asking(state: State, placings: Sequence[Placing], policy: Policy) -> list[Placing]:
     """Add the request: a user turn, or in the last turn where the target takes none behind it."""
     last = placings[-1]
     if last.turn.role == "assistant" or (last.turn.role == "tool" and takes_user_after_tool(policy.target)):
