@@ -36,7 +36,7 @@ def main() -> None:
             given: dict[str, Any] = {"max_length": None}
             if path.is_dir():
                 written = yaml.safe_load((path / "trl.yaml").read_text(encoding="utf-8"))
-                given = {name: value for name, value in written.items() if not name.startswith("dataset_")}
+                given = {name: value for name, value in written.items() if name != "datasets"}
             parts, cache = parts_of(path), tempfile.mkdtemp(dir=folder)
             dataset = load_dataset(kind_of(parts[0]), data_files=parts, split="train", cache_dir=cache)
             trainer = SFTTrainer(

@@ -235,17 +235,26 @@ def test_a_run_folder_holds_what_its_trainer_needs_to_start(desk):
     assert yaml.safe_load(desk.path("llama/llama_factory.yaml").read_text())["train_on_prompt"] is True
 
 
-def test_what_trl_is_to_load_is_found_by_its_loader_in_the_run_folder(desk, monkeypatch):
+@pytest.mark.parametrize("output_format", ["parquet", "jsonl"])
+def test_all_rows_are_loaded_as_trl_and_axolotl_load_them_whatever_their_files_are_called(
+    desk, monkeypatch, output_format
+):
     from datasets import load_dataset
 
-    desk.write("a.jsonl", ROWS)
-    assert desk.compress("a.jsonl", "-o", "trl", "--for", "trl").code == 0
-    monkeypatch.chdir(desk.path("trl"))
-    settings = yaml.safe_load(desk.path("trl/trl.yaml").read_text())
-    loaded = load_dataset(
-        settings["dataset_name"], split=settings["dataset_train_split"], cache_dir=str(desk.path("cache"))
-    )
-    assert loaded["messages"] == [row["messages"] for row in read_rows(desk.path("trl"))]
+    names = ("train", "val", "more_test")
+    for name in names:
+        desk.write(f"{name}.jsonl", ROWS)
+    files = [f"{name}.jsonl" for name in names]
+    for target in ("trl", "axolotl"):
+        made = desk.compress(*files, "-o", target, "--for", target, "--output-format", output_format)
+        assert made.code == 0
+        monkeypatch.chdir(desk.path(target))
+        (given,) = yaml.safe_load(desk.path(f"{target}/{target}.yaml").read_text())["datasets"]
+        path = given["ds_type"] if target == "axolotl" else given["path"]  # as each hands it over
+        loaded = load_dataset(
+            path, data_files=given["data_files"], split=given["split"], cache_dir=str(desk.path("cache"))
+        )
+        assert len(loaded) == len(names) * len(ROWS)
 
 
 def test_the_rows_of_verl_are_structs_whatever_their_tools(desk):

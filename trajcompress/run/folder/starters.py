@@ -99,6 +99,7 @@ def _axolotl(settings: Mapping[str, Any], _: DataFiles) -> str:
 sequence_len: {settings["compression.target_max_tokens"]}
 datasets:
   - path: data
+    data_files: {_files(settings)}
     ds_type: {_kind(settings)}
     split: train
     type: chat_template
@@ -122,8 +123,10 @@ def _trl(settings: Mapping[str, Any], _: DataFiles) -> str:
     loss = "" if assistant_only else _ALL_TOKENS
     return f"""\
 # trl sft --config trl.yaml, in this folder; add model_name_or_path, output_dir{template} and training options
-dataset_name: data
-dataset_train_split: train
+datasets:
+  - path: {_kind(settings)}
+    data_files: {_files(settings)}
+    split: train
 max_length: {settings["compression.target_max_tokens"]}
 {loss}assistant_only_loss: {str(bool(assistant_only)).lower()}
 """
@@ -148,6 +151,11 @@ def _and_template(settings: Mapping[str, Any], key: str) -> str:
     """Return what else is to be added where rows were counted with another chat template than the model's own."""
     file = settings.get("tokenizer.chat_template")
     return f", {key} ({Path(file).name}, by which rows are counted)" if file else ""
+
+
+def _files(settings: Mapping[str, Any]) -> str:
+    """Name all data files: of a folder alone `datasets` takes those named as `val` or `test` for other splits."""
+    return f"data/*.{settings['output.format']}"
 
 
 def _kind(settings: Mapping[str, Any]) -> str:
