@@ -187,6 +187,7 @@ _WITH_REMEDY = {
     "context_length_exceeded",
     "context_too_small",
     "request_exceeds_tpm",
+    "summarizer_error",
     "trajectory_timeout",
 }
 """The others are told how to be tried again, or how to fit."""

@@ -134,6 +134,11 @@ NOT_SUMMARISED: Mapping[str, Reason] = {
     "overlong_answer": Reason(
         "the model wrote far more than it was asked for, or what is needed of that does not fit", _TRY_AGAIN
     ),
+    "summarizer_error": Reason(
+        "the summariser of --summarizer raised an error, or returned no text",
+        "mend it by what `trajcompress show` and `error` in metrics.parquet say of a row; the same command with "
+        "--retry-failed tries it again",
+    ),
     "truncated_answer": Reason("the answer was cut off, with the most room that is given", _TRY_AGAIN),
     "marked_answer": Reason("the answer held control marks of a chat", _TRY_AGAIN),
     "context_length_exceeded": Reason("longer than the model's window", _LARGER_THAN_MODEL),

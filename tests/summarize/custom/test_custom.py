@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import threading
 from importlib import reload
+from pathlib import Path
 
 import own_summarizers as own
 import pytest
@@ -301,3 +302,8 @@ def test_a_package_offers_one(options, tmp_path, monkeypatch):
     assert load_summarizer(SummarizerChoice("terse")).identity == "terse acme-summaries 3.1"
     with pytest.raises(SettingsError, match="did you mean terse"):
         Compressor(**options, summarizer="tersee")
+
+
+def test_where_the_summariser_raised_is_told(options):
+    done = compress(options, own.raises, conversation(0))
+    assert f"({Path(own.__file__).name}:{own.raises.__code__.co_firstlineno + 1})" in done.metrics.error

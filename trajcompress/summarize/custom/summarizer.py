@@ -7,8 +7,10 @@ import contextlib
 import hashlib
 import inspect
 import threading
+import traceback
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -29,6 +31,12 @@ from trajcompress.summarizers import SummaryInput
 
 BROKEN = "summarizer_error"
 """The reason of a row whose summariser raised something."""
+
+
+def _place_of(error: Exception) -> str:
+    """Return where code of others raised an error, as `` (file.py:12)``; nothing where that is not known."""
+    *_, frame = [None, *traceback.extract_tb(error.__traceback__)]
+    return f" ({Path(frame.filename).name}:{frame.lineno})" if frame else ""
 
 
 class CustomSummarizer:
@@ -150,7 +158,7 @@ class CustomSummarizer:
                 raise
             except Exception as error:  # what runs is code of others; its error is that of the row
                 result = BROKEN
-                words = one_line(redact(f"{type(error).__name__}: {error}").text)
+                words = one_line(redact(f"{type(error).__name__}: {error}").text) + _place_of(error)
                 self._note_failure(words)
                 if self._is_given_up:
                     raise self._given_up() from error
