@@ -88,7 +88,7 @@ class _Attempt(Struct, frozen=True):
                     lost,
                     self.notes,
                     summary_tokens=state.count_text(text),
-                    redactions=redacted.count,
+                    redactions=self.answer.redactions + redacted.count,
                     facts=FactCount(needed, needed - len(lost)),
                     count=count,
                     in_loss=assembled.in_loss,

@@ -89,7 +89,12 @@ class WorkHere:
             items = Reading(settings, work.selection, form=form).all_of(ledger, lambda _: None)
             return (item for item in items if isinstance(item, Parsed))
 
-        api = BatchApi(settings.summarization.base_url, require_api_key(settings), store)
+        api = BatchApi(
+            settings.summarization.base_url,
+            require_api_key(settings),
+            store,
+            redact_secrets=settings.summarization.redact != "off",
+        )
         with contextlib.closing(api):
             rounds = BatchRounds(
                 settings=settings,

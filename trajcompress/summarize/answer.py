@@ -44,7 +44,8 @@ class _Completion(msgspec.Struct):
 class Answer(msgspec.Struct, frozen=True):
     """One chat completion. Token counts are None where the server gives none; ``calls``: it asks for a tool.
 
-    ``cached_tokens`` are those of the prompt that the server found in its cache of prefixes.
+    ``cached_tokens`` are those of the prompt that the server found in its cache of prefixes; of secrets in the text
+    ``redactions`` became marks.
     """
 
     text: str
@@ -54,6 +55,7 @@ class Answer(msgspec.Struct, frozen=True):
     completion_tokens: int | None
     calls: bool = False
     cached_tokens: int | None = None
+    redactions: int = 0
 
 
 async def read_body(chunks: AsyncIterator[bytes]) -> bytes:

@@ -117,10 +117,14 @@ def add_costs(one: float | None, other: float | None) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A summary: ``text`` starts with :data:`SUMMARY_PREFIX` exactly once; ``summarizer`` names who wrote it."""
+    """A summary: ``text`` starts with :data:`SUMMARY_PREFIX` exactly once; ``summarizer`` names who wrote it.
+
+    ``redactions`` secrets were taken out of it before it was kept.
+    """
 
     text: str
     summarizer: str
+    redactions: int = 0
 
 
 class Summarizer(Protocol):

@@ -16,7 +16,7 @@ from trajcompress.facts import facts_missing, facts_needed, facts_note, words_ar
 from trajcompress.facts.count import FactCount
 from trajcompress.redact import redact
 from trajcompress.redact.turns import clean_turns
-from trajcompress.summarize.base import BUILT_IN, SummaryRequest
+from trajcompress.summarize.base import BUILT_IN, Summary, SummaryRequest
 from trajcompress.transcript.trajectory import Region, Turn
 
 _MOST_OVER = 1.25  # of what was asked for; a longer answer is trimmed
@@ -67,7 +67,7 @@ def update_summary(
     )
     answer = yield request if policy.grounded else replace(request, facts=())
     try:
-        return _accepted(state, request, answer.text, answer.summarizer, policy)
+        return _accepted(state, request, answer, policy)
     except UncountableTextError as error:  # the row's own texts were all counted before
         raise SummaryError("uncountable_summary", str(error)) from error
 
@@ -101,14 +101,14 @@ def _request(
     )
 
 
-def _accepted(state: State, request: SummaryRequest, text: str, summarizer: str, policy: Policy) -> SegmentSummary:
+def _accepted(state: State, request: SummaryRequest, answer: Summary, policy: Policy) -> SegmentSummary:
     """Return an answer as the summary: without secrets, as long as asked, with what later turns need of it."""
-    redacted = 0
+    text, redacted = answer.text, answer.redactions
     if state.clean:
         cleaned = redact(text, state.clean.known)
-        text, redacted = cleaned.text, cleaned.count
+        text, redacted = cleaned.text, redacted + cleaned.count
     needed = request.facts
-    if request.count(text) > _MOST_OVER * request.target_tokens and summarizer != BUILT_IN:
+    if request.count(text) > _MOST_OVER * request.target_tokens and answer.summarizer != BUILT_IN:
         asked = needed if policy.grounded else ()
         text = trim_summary_text(text, request.target_tokens, asked, request.count, in_part=True) or text
     missing = facts_missing(needed, text)
@@ -119,4 +119,4 @@ def _accepted(state: State, request: SummaryRequest, text: str, summarizer: str,
         text = f"{text}\n{note}" if note else text
         missing = facts_missing(needed, text)
     facts = FactCount(len(needed), len(needed) - len(missing))
-    return SegmentSummary(text, summarizer, request.count(text), facts, redacted)
+    return SegmentSummary(text, answer.summarizer, request.count(text), facts, redacted)

@@ -17,7 +17,8 @@ import msgspec
 
 from trajcompress.errors import NO_SUMMARY, SummarizerUnusableError, SummaryError
 from trajcompress.facts import facts_in, facts_missing
-from trajcompress.redact import redact
+from trajcompress.redact import Redacted, redact
+from trajcompress.redact.spans import MARK_START
 from trajcompress.summarize.answer import strip_prefixes
 from trajcompress.summarize.answers.judge import first_room, judge_text, note_for
 from trajcompress.summarize.answers.phrases import prepare
@@ -49,7 +50,7 @@ class CustomSummarizer:
     Args:
         loaded: the summariser of the user, as it was loaded.
         limiter: admits its calls.
-        redact_secrets: whether secrets in what it is given become marks.
+        redact_secrets: whether secrets in what it is given, and in what it writes, become marks.
         most_in_a_row: how many calls may fail in a row.
     """
 
@@ -111,10 +112,11 @@ class CustomSummarizer:
         is_again = False
         while True:
             said = await self._ask(given, request, usage)
-            verdict = judge_text(said, request, asked_again=is_again)
+            written = redact(said) if self._redact else Redacted(said)  # before it is kept
+            verdict = judge_text(written.text, request, asked_again=is_again)
             if isinstance(verdict, str):
                 usage.errors -= 1
-                return Summary(verdict, self.name)
+                return Summary(verdict, self.name, min(written.count, verdict.count(MARK_START)))
             usage.non_summaries += verdict.reason in NO_SUMMARY
             if is_again:
                 raise SummaryError(verdict.reason, f"{self.name}: {verdict.detail}")

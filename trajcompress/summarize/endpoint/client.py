@@ -9,6 +9,7 @@ import random
 from msgspec.structs import replace
 
 from trajcompress.errors import NO_SUMMARY, SummarizerUnusableError, SummaryError
+from trajcompress.redact.spans import MARK_START
 from trajcompress.settings.credentials import PLACEHOLDER_KEY
 from trajcompress.summarize.answer import Answer
 from trajcompress.summarize.answers.judge import AT_ONCE, first_room, judge, note_for
@@ -52,7 +53,7 @@ class OpenAISummarizer:
         is_last: Whether nobody else is asked where this model fails.
         batches: Where requests are noted for batches, and their replies found; None to send each by itself.
         sends_single: Whether a request that no batch was answered for is sent by itself.
-        redact_secrets: Whether secrets in what is sent become marks.
+        redact_secrets: Whether secrets in what is sent, and in answers, become marks.
 
     Raises:
         SettingsError: the key cannot be sent in an HTTP header.
@@ -73,7 +74,7 @@ class OpenAISummarizer:
     ) -> None:
         self._model = endpoint.model
         self._has_key = endpoint.has_key
-        live = ModelConnection(endpoint, limiter, outage)
+        live = ModelConnection(endpoint, limiter, outage, redact_secrets=redact_secrets)
         self._connection = (
             BatchConnection(endpoint.model, live, batches, sends_single=sends_single) if batches else live
         )
@@ -184,7 +185,7 @@ class OpenAISummarizer:
         if isinstance(verdict, Retry):
             return verdict, call.began
         usage.errors -= 1
-        return Summary(verdict, self._model), call.began
+        return Summary(verdict, self._model, min(answer.redactions, verdict.count(MARK_START))), call.began
 
     async def _count(self, prompt: Prompt, request: SummaryRequest) -> int:
         """Estimate the prompt's tokens; only a limit on tokens needs to know."""

@@ -41,20 +41,22 @@ class ModelConnection:
     """Sends requests to one model, over one pool of connections. It makes no decision to send one again.
 
     The ``limiter`` admits requests, the ``outage`` gets notice of those that go out; ``masking`` takes the key out of
-    texts.
+    texts, and other secrets out of answers where ``redact_secrets`` says so.
 
     Raises:
         SettingsError: the key cannot be sent in an HTTP header.
     """
 
-    def __init__(self, endpoint: Endpoint, limiter: Limiter, outage: Failures | None) -> None:
+    def __init__(
+        self, endpoint: Endpoint, limiter: Limiter, outage: Failures | None, *, redact_secrets: bool = True
+    ) -> None:
         self._endpoint = endpoint
         self._api_key = (endpoint.api_key or "").strip()
         if not (self._api_key.isascii() and self._api_key.isprintable()):
             raise SettingsError(
                 "api_key_env: the API key holds characters that cannot be sent; set the variable again, without them"
             )
-        self.masking = Masking(self._api_key)
+        self.masking = Masking(self._api_key, redact_secrets=redact_secrets)
         self._temperature = endpoint.temperature
         self._limiter = limiter
         self._outage = outage
@@ -112,7 +114,7 @@ class ModelConnection:
             finally:
                 usage.latency_s += loop.time() - call.began
             try:
-                answer = read_answer(body)
+                answer = self.masking.answer(read_answer(body))
             except ValueError as error:
                 words = one_line(body[: 2 * MAX_READ].decode(errors="replace"), self.masking)
                 return Retry("bad_response", f"no chat completion ({error}): {words}")

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from trajcompress.errors import SummarizerUnusableError
 from trajcompress.summarize.endpoint.batch.replies import MAX_LINE_BYTES, decision_on, read_reply
-from trajcompress.summarize.endpoint.batch.store import Batch, BatchStore, Refused, Reply
+from trajcompress.summarize.endpoint.batch.store import Answered, Batch, BatchStore, Refused, Reply
 from trajcompress.summarize.endpoint.masking import Masking
 from trajcompress.summarize.endpoint.openai_client import import_openai
 from trajcompress.summarize.retry import GiveUpRow, Retry, StopRun, classify, one_line
@@ -65,13 +65,14 @@ class BatchApi:
         base_url: The endpoint, None for OpenAI's own.
         api_key: Sent as a bearer token.
         store: Where requests and replies are kept.
+        redact_secrets: Whether secrets in replies become marks.
     """
 
-    def __init__(self, base_url: str | None, api_key: str, store: BatchStore) -> None:
+    def __init__(self, base_url: str | None, api_key: str, store: BatchStore, *, redact_secrets: bool = True) -> None:
         import_openai()
         import openai
 
-        self._masking = Masking(api_key)
+        self._masking = Masking(api_key, redact_secrets=redact_secrets)
         self._store = store
         self._client: openai.OpenAI = openai.OpenAI(api_key=api_key, base_url=base_url, max_retries=_RETRIES)
 
@@ -151,6 +152,8 @@ class BatchApi:
                 name, reply = read
                 if isinstance(reply, StopRun | Retry):
                     said.add(reply)
+                elif isinstance(reply, Answered):
+                    yield name, Answered(self._masking.answer(reply.answer))
                 else:
                     yield name, reply
 
