@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 
 import pytest
 from secret_forms import FORMED, NAMED, VENDOR_KEYS
 
-from trajcompress.redact import redact
+from trajcompress.redact import redact, redact_all
 
 # What may stand before, after and amid a secret, and is not seen.
 UNSEEN = {
@@ -42,11 +43,14 @@ UNSEEN = {
     "word joiner": ("\u2060", "\u2060"),
     "letters of tags": ("\U000e0067", "\U000e007f"),
     "zero-width, as in JSON": (r"\u200b", r"\ufeff"),
+    "variation selectors": ("\ufe01", "\U000e0100"),
+    "shift out, shift in": ("\x0e", "\x0f"),
+    "controls, as in JSON": (r"\u0001", r"\u007f"),
 }
 SEEN = re.compile(
     r"(?:\x1b\[|\x9b)[0-9:;]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b\(B|\x1b"
-    r"|\\+(?:u001[bB]|x1b|033|e)\[[0-9;]*m|\[[0-9;]+m|[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0020-\U000e007f]"
-    r"|\\+u(?:200b|ufeff|feff)|\\+\r?\n"
+    r"|\\+(?:u001[bB]|x1b|033|e)\[[0-9;]*m|\[[0-9;]+m|[\x0e\x0f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe01\ufeff\U000e0020-\U000e01ff]"
+    r"|\\+u(?:200b|ufeff|feff|0001|007f)|\\+\r?\n"
 )
 
 
@@ -92,6 +96,33 @@ def test_nothing_unseen_hides_a_secret(unseen, place):
     assert not survived, (len(survived), survived[:40])
 
 
+PLAINLY_SEEN = {0x110BD, 0x110CD, *range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, *range(0x13430, 0x13440)}
+ACTED_ON = set("\t\n\r\b\x1b\x9b")
+NOT_SEEN = [
+    letter
+    for code in (*range(0x20000), *range(0xE0000, 0xE1000))
+    if code not in PLAINLY_SEEN and (letter := chr(code)) not in ACTED_ON
+    if unicodedata.category(letter) in {"Cc", "Cf"}
+    or re.search(
+        "VARIATION SELECTOR|HANGUL.*FILLER$|GRAPHEME JOINER|INHERENT|BRAILLE PATTERN BLANK",
+        unicodedata.name(letter, ""),
+    )
+    or code >= 0xE0000
+]
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_no_letter_that_nobody_sees_hides_a_key(together):
+    key = "ghp_aB3dE6gH9jKl0mNoaB3dE6gH9jKl0mNoQ1w2"
+    texts = [f"see {key[:12]}{unseen}{key[12:]} ." for unseen in NOT_SEEN]
+    texts += [json.dumps(text) for text in texts if "\f" not in text]  # that letter is a word's as much as a control
+    clean = redact_all(texts) if together else {at: redact(text) for at, text in enumerate(texts)}
+    assert len(NOT_SEEN) > 4200
+    assert {found.count for found in clean.values()} == {1}
+    assert {found.text for found in clean.values() if "ghp_" in found.text or key[12:] in found.text} == set()
+    assert len(clean) == len(texts)
+
+
 # The same before what is no secret.
 INNOCENT = [
     "\x1b[32mPASSED\x1b[0m tests/test_token.py::test_password_reset \x1b[33m[ 50%]\x1b[0m",
@@ -105,6 +136,10 @@ INNOCENT = [
     "می\u200cخواهم password را عوض کنم",
     "make \\\n  TOKEN_FILE=/run/token \\\n  build",
     "N\x08NA\x08AM\x08ME\x08E\n       passwd - change a password",
+    "⚠️ token expired ✔️ password set 1️⃣ key\ufe0fboard ❤️key",
+    "\x0c\nCHAPTER 2\n\x0ctoken: \x0c\nrings\x00password\x00reset\x00",
+    "it isnâ\x80\x99t a password: itâ\x80\x99s a key",
+    r'{"name": "\u26a0\ufe0f token", "next": "\ufe0fkey"}',
     "taskgh_action: disk-a1b2c3d4e5f6a7b8c9d0e1f2 riskhf_model",
 ]
 

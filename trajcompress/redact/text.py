@@ -27,7 +27,7 @@ from trajcompress.redact.spans import MARK_START, Span, merged, outside_marks, r
 from trajcompress.redact.veils import views
 
 _AT_ONCE = 1 << 17  # characters read together: hostile texts have something in each place, which takes memory
-_BETWEEN = "\0"  # is in nothing that is looked for
+_BETWEEN = "\0\r"  # nothing that is looked for goes on beyond the first of these, or begins with the second
 
 # What judges the places of a field; where two find a secret in one place, the first says of which kind it is.
 _JUDGES = tuple(

@@ -15,21 +15,16 @@ from itertools import accumulate
 
 from trajcompress.processes.late_patterns import late_re
 from trajcompress.redact.spans import Span
+from trajcompress.redact.unseen import UNSEEN, WRITTEN_UNSEEN, may_hold_unseen, needles
 
 _COLOURS = ("0", "00", "1", "01", "2", "4", "7", "22", "24", "27", "39", *map(str, (*range(30, 38), *range(90, 98))))
 _WORD = b"abcdefghijklmnopqrstuvwxyz0123456789_+/="
 _LINE_ENDS = (b"\\\n", b"\\\r\n", *(b"\\" * slashes + b"n" for slashes in (3, 6, 12)))
-# Variation selectors and the like are looked through beside these: emoji are full of them.
-_UNSEEN = (
-    "\u00ad\u061c\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff\x9b"
-)
-_TAGS = "".join(map(chr, (0xE0001, *range(0xE0020, 0xE0080))))  # letters that nobody sees
 VEILS = (
-    *(b"\x1b", b"\x08", b"\\b", b"\\udb40", b"\\u001b", b"\\x1b", b"\\033[", b"\\e["),
+    *(b"\x1b", b"\x08", b"\\b", b"\\u0008", b"\\u001b", b"\\x1b", b"\\033[", b"\\e[", b"\xc2\x9b", b"\\u009b"),
     *(line_end + bytes([begin]) for begin in _WORD for line_end in _LINE_ENDS),
     *(b"[38;5;", b"[48;5;", b"[38;2;", b"[48;2;"),
-    *(unseen.encode() for unseen in _UNSEEN + _TAGS),
-    *(f"\\u{ord(unseen):04x}".encode() for unseen in f"{_UNSEEN}\b"),
+    *needles(),
     *(f"[{colour}m".encode() for colour in _COLOURS),
     *(f"[{style};{colour}m".encode() for style in ("0", "1", "01") for colour in range(30, 38)),
 )
@@ -45,21 +40,16 @@ _TO_END = (
 )
 # A backslash and a line end are three characters' worth of backslashes in JSON, and twice as many at each level.
 _LINE_END = r"\r?\n(?=\S)|(?:(?<=[^\\]\\{3})|(?<=[^\\]\\{6})|(?<=[^\\]\\{12}))(?:r\\++)?n(?=\S)"
-_WRITTEN_UNSEEN = (
-    r"u(?:00[aA][dD]|034[fF]|061[cC]|180[b-eB-E]|200[b-fB-F]|202[a-eA-E]|206[0-9a-fA-F]|[fF][eE](?:0.|[fF]{2})"
-    r"|[dD][bB]40\\+u[dD][cC][0-9a-fA-F]{2})"
-)
 # By what stands in a text where a pattern matches.
 _BOTH = {
     "m": r"\[(?<!\x1b\[)\d{1,3}(?:;\d{1,3}){0,4}m(?:\[K)?",
     "\x9b": rf"\x9b{_PARAMETERS}",
-    "": "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f"
-    "\ufe00-\ufe0f\ufeff\U000e0000-\U000e007f]",
+    "": UNSEEN,
 }
 _AS_NOTHING = _BOTH | {
     "\x1b": rf"\x1b(?:\[{_PARAMETERS}|\]{_TO_END}|{_CHARSET}|[78=>cDEHMNOZ]|\\(?![\"\\]))?",
     "\\": rf"{_SLASHES}(?:{_WRITTEN}(?:\[{_PARAMETERS}|\]{_TO_END}|{_CHARSET})?|u009[bB]{_PARAMETERS}"
-    rf"|{_WRITTEN_UNSEEN}|{_LINE_END})",
+    rf"|{WRITTEN_UNSEEN}|{_LINE_END})",
     "\x08": r"[^\n\x08]\x08",  # overstruck, as man writes bold letters
     "u0008": r"[^\n\\]\\{1,8}u0008",
     "\\b": r"(?P<struck>[^\n\\])\\{1,8}b(?=(?P=struck))",
@@ -68,7 +58,7 @@ _AS_BOUNDARIES = _BOTH | {
     "\x1b": rf"\x1b(?:\[{_PARAMETERS}|\]\d{{0,4}};{{0,2}}|{_CHARSET}|\\(?![\"\\]))?",
     "\x07": r"\x07",
     "\\": rf"{_SLASHES}(?:{_WRITTEN}(?:\[{_PARAMETERS}|\]\d{{0,4}};{{0,2}}|{_CHARSET})?|u0007|u009[bB]{_PARAMETERS}"
-    rf"|{_WRITTEN_UNSEEN})",
+    rf"|{WRITTEN_UNSEEN})",
 }
 _WAYS = tuple(
     ({hint: late_re(pattern) for hint, pattern in way.items()}, instead)
@@ -88,7 +78,7 @@ class View:
     ) -> None:
         start, end = place
         here = text[start:end]
-        patterns = [unseen[hint] for hint in unseen if (hint in here if hint else not here.isascii())]
+        patterns = [unseen[hint] for hint in unseen if (hint in here if hint else may_hold_unseen(here))]
         begins, pieces = [start], []
         for gone_start, gone_end in sorted(
             m.span() for pattern in patterns for m in pattern.finditer(text, start, end)
