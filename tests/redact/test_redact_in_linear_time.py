@@ -67,6 +67,16 @@ HOSTILE = [
     *("密码：", "密码 (a", "\\u5bc6\\u7801", "password for a ", "password is changed to ", "`abcdefgh` as password"),
     *("-----END PRIVATE KEY-----", "aB3dE6gH9jKl0mNo\n" * 60_000 + "-----END PRIVATE KEY-----", "Private-Lines: 1\n"),
     '"password": ' + "\\" * 100_000,
+    *(
+        "send ",
+        'send "',
+        "expect password send ",
+        'expect "password:"; send "a',
+        "password.sendline('aB3dE6'",
+        "send -- ",
+    ),
+    *('password = """\n', 'password="""\n\n', "secret='''\\n", 'password = """\n' + "a\n" * 900, "a\ufe0f", "\x7f"),
+    "\x00a",
 ]
 DENSE = [
     *(

@@ -17,6 +17,7 @@ from trajcompress.redact.rules.commands import COMMANDS
 from trajcompress.redact.rules.cracked import CRACKERS
 from trajcompress.redact.rules.fields import NAMED
 from trajcompress.redact.rules.hashes import HASHES
+from trajcompress.redact.rules.prompted import SENDS
 from trajcompress.redact.rules.queries import QUERIES
 from trajcompress.redact.rules.records import RECORDS
 from trajcompress.redact.rules.spoken import SPOKEN
@@ -42,6 +43,7 @@ class Places(NamedTuple):
     records: list[Place]  # lines whose fields are known by their place
     crackers: list[Place]  # programs that crack passwords
     stores: list[Place]  # of secrets, that are so by their place
+    sends: list[Place]  # what types behind a prompt
     spoken: list[Place]  # names of secrets in words, in any language
     asks: list[Place]  # what may ask for a secret
     fields: list[Place]  # what may name a field for one
@@ -62,6 +64,7 @@ _SOUGHT = (
     RECORDS,
     CRACKERS,
     STORES,
+    SENDS,
     SPOKEN,
     ASKS,
     FIELDS,

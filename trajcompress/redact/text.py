@@ -16,6 +16,7 @@ from trajcompress.redact.rules.cracked import cracked_spans
 from trajcompress.redact.rules.fields import field_spans
 from trajcompress.redact.rules.hashes import hash_spans
 from trajcompress.redact.rules.keyblocks import private_key_spans
+from trajcompress.redact.rules.prompted import prompted_spans
 from trajcompress.redact.rules.records import record_spans
 from trajcompress.redact.rules.spoken import spoken_spans
 from trajcompress.redact.rules.stores import store_spans
@@ -43,6 +44,7 @@ _JUDGES = tuple(
         (record_spans, "records"),
         (cracked_spans, "crackers"),
         (store_spans, "stores"),
+        (prompted_spans, "sends"),
         (spoken_spans, "spoken"),
     )
 )

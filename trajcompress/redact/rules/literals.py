@@ -28,6 +28,9 @@ NOT_LITERAL = late_re(r"(?:[\s+,).;:&|}\]]|\\+[nrt]).*|.*[\s+,(]", re.DOTALL)
 _TRAILING = ".,;:"
 _QUOTE = {quote: late_re(rf"(?<!\\)(\\*+)(?:{quote}|[\r\n])") for quote in "\"'`"}
 _LONGEST_QUOTED = 8192
+_LINE_END = late_re(r"\\*[\r\n]|\\+[rn]")
+_NEXT_LINE = late_re(rf"[ \t]*(?:{_LINE_END.pattern})")
+_LONGEST_BLOCK = 2048
 
 
 class ValuePlace(NamedTuple):
@@ -46,6 +49,8 @@ def value_span(text: str, secret: Secret, place: ValuePlace) -> Span | None:
         return credentials(text, start)
     if secret.proof is Proof.COOKIES:
         return cookies(text, start)
+    if quote and text.endswith(quote * 3, 0, start) and _NEXT_LINE.match(text, start):
+        return _block(text, secret, start, quote)
     return _literal(text, secret, place, start, quote)
 
 
@@ -68,6 +73,26 @@ def _literal(text: str, secret: Secret, place: ValuePlace, start: int, quote: st
         return None
     whole = place.bare.match(text, start) or found
     return Span(start, start + len(whole[0].rstrip(trailing)), secret.kind, "" if quote else place.name_quote)
+
+
+def _block(text: str, secret: Secret, start: int, quote: str) -> Span | None:
+    """The secret that is a whole text in three quotes: the one line of it, or lines that are one word each."""
+    end = text.find(quote * 3, start, start + _LONGEST_BLOCK)
+    lines, at = [], start
+    for line_end in (*_LINE_END.finditer(text, start, max(start, end)), None):
+        line = text[at : line_end.start() if line_end else max(at, end)]
+        if said := line.strip():
+            begin = at + line.index(said)
+            lines.append((begin, begin + len(said)))
+        at = line_end.end() if line_end else at
+    said = "".join(text[begin:end] for begin, end in lines)
+    if (
+        not lines
+        or (len(lines) > 1 and any(map(str.isspace, said)))
+        or not is_secret(said, secret.proof, Style.QUOTED)
+    ):
+        return None
+    return Span(lines[0][0], lines[-1][1], secret.kind)
 
 
 def lead(text: str, at: int) -> tuple[int, str]:
