@@ -160,13 +160,17 @@ def _bare_lines(answer: str, most: int) -> tuple[list[str], int]:
     """The lines of a short answer that are one value each, and how many lines it has."""
     if len(answer) > _LONGEST_ANSWER:
         return [], 0
-    lines = [line for line in map(str.strip, _printed(answer).splitlines()) if line]
+    lines = [line for line in map(str.strip, printed_by(answer).splitlines()) if line]
     if len(lines) > most:
         return [], len(lines)
-    values = (line.strip("\"'`,") for line in lines)
-    return [
-        value for value in values if _BARE.fullmatch(value) and is_telling(value) and not _NO_SECRET.fullmatch(value)
-    ], len(lines)
+    return [value for line in lines if (value := bare_value(line)) is not None], len(lines)
+
+
+def bare_value(line: str) -> str | None:
+    """The one value that a line is, if it may be a secret."""
+    value = line.strip().strip("\"'`,")
+    is_one = _BARE.fullmatch(value) and is_telling(value) and not _NO_SECRET.fullmatch(value)
+    return value if is_one else None
 
 
 def answer_of(answer: str) -> str:
@@ -181,7 +185,7 @@ def answers_to(asks: re.Pattern[str], texts: Sequence[str], places: Iterable[int
             yield from texts[index + 1 : index + 1 + ANSWERS]
 
 
-def _printed(answer: str) -> str:
+def printed_by(answer: str) -> str:
     """The same, also of a command that prints JSON itself."""
     return output_of(output_of(answer_of(answer).strip()))
 

@@ -8,6 +8,7 @@ from itertools import accumulate, chain
 from trajcompress.redact.context import asked_for, continued_keys, typed_into
 from trajcompress.redact.known import NONE_KNOWN, Known, Line
 from trajcompress.redact.rules.cracked import cracked_later
+from trajcompress.redact.rules.halves import keys_in_pieces, may_end_amid_a_key
 from trajcompress.redact.rules.queries import queried
 from trajcompress.redact.rules.sessions import exchanges
 from trajcompress.redact.rules.stores import stored_later
@@ -20,6 +21,7 @@ _VALUES = (
     (asked_for, ("asks", "names", "spoken")),
     (typed_into, ("fields", "spoken")),
     (continued_keys, ("blocks",)),
+    (keys_in_pieces, ("keys",)),
 )
 _LINES = ((queried, "queries"), (cracked_later, "crackers"), (stored_later, "asks_stores"))
 
@@ -40,7 +42,8 @@ def redact_turns(
     secrets += more
     told = {index: _outside_marks(texts[index], found) for index, found in places.items()}
     turn_of = [number for number, turn in enumerate(turns) for _ in turn]
-    of_values = [_turns_with(fields, told, turn_of) for _, fields in _VALUES]
+    cut = {index: found for index, found in places.items() if may_end_amid_a_key(texts[index], found.keys)}
+    of_values = [_turns_with(fields, cut if find is keys_in_pieces else told, turn_of) for find, fields in _VALUES]
     of_lines = [_turns_with((field,), told, turn_of) for _, field in _LINES]
     lines: list[Line] = []
     if any(of_values) or any(of_lines):

@@ -130,10 +130,13 @@ _APART = late_re(
 )
 _PREFIX = late_re(f":?({'|'.join(re.escape(prefix) for prefix in sorted(_BY_PREFIX, key=len, reverse=True))})")
 # But for these, if what follows is no word: nothing else ends so, and whoever prints a label may forget the blank.
-_UNMISTAKABLE = late_re(
+_STARTS = (
     r"sk-(?:ant-|proj-|svcacct-|or-v1-)|[sr]k_live_|gh[opusr]_|github_pat_|gl(?:pat|dt|rt|ptt|cbt)-|xox[abdeoprs]-|xapp-"
     r"|GOCSPX-|ya29\.|hf_|npm_|pypi-|do[opr]_v1_|shp(?:at|ss|ca|pa)_|eyJ|gsk_|nvapi-|tvly-|glsa_|dckr_pat_"
 )
+_UNMISTAKABLE = late_re(_STARTS)
+BEGINS_A_KEY = rf"{_STARTS}|A[KS]IA|AIza"
+"""A pattern of what begins keys alone."""
 _IN_BASE64 = late_re(r"A[KS]IA|AIza")
 _LABEL = late_re(r"(?<![A-Za-z0-9+/])(?:[A-Za-z]{1,24}\d{0,3}|\d{1,3})\Z")
 _PLAIN_LABEL = late_re(r"(?<![A-Za-z0-9+/])(?:[a-z]{1,24}|[A-Z]{1,24}|[A-Z][a-z]{1,24})\Z")
@@ -189,6 +192,13 @@ def _wrapped_end(text: str, end: int) -> int:
             break
         end = rest.end()
     return end
+
+
+def kind_of_key(text: str) -> str | None:
+    """What kind of key a whole text is, None where it is none."""
+    prefix = _PREFIX.match(text)
+    found = _pattern_of(prefix[1]).fullmatch(text) if prefix else None
+    return _BY_PREFIX[prefix[1]][0] if prefix and found and len(set(text)) >= _LEAST_DISTINCT else None
 
 
 @cache
