@@ -77,6 +77,18 @@ _LABEL = late_re(
     rf"(?:(?P<user>{_USER})|(?P<assistant>{_ASSISTANT}))(?:\]|[ \t]{{0,4}}[:：])",
     re.IGNORECASE | re.MULTILINE,
 )
+_SAID = late_re(
+    rf"^[ \t]{{0,3}}(?:(?P<user>{_USER})|(?:{_ASSISTANT}))[ \t]{{0,4}}[:：]\s{{0,4}}(?P<said>[^\n]{{0,400}})",
+    re.IGNORECASE | re.MULTILINE,
+)
+_REPORTS = late_re(  # what somebody did, as a record has it, and no words of theirs
+    r"[-*+•\[(]|\d{1,3}[.)]\s|(?:(?:then|also|first|later|finally|initially|again|next|\w{2,20}ly),? )?"
+    r"(?:(?:he|she|they|it|user|agent|(?:the|an?) \w{2,20}) )?"
+    r"(?:\w{2,20}ed|asks|wants|says|said|ran|reads?|wrote|found|made|gave|told|sent|got|needs|reports|requests|thinks|thought"
+    r"|put|went|began|saw|chose|built|kept|took|left|tells|gives|insists|confirms|agrees|refuses)\b(?![^\n]*\?\s*\Z)",
+    re.IGNORECASE,
+)
+_ENDLESS = 3  # turns of a conversation in a row, which no record has by chance
 _OTHER_LABEL = late_re(r"^[A-Z][\w ]{1,20}:(?=\s)", re.MULTILINE)  # of a record: Goal, State, Files touched
 _INLINE = late_re(r"[.!?。！？] {1,4}(?:human|user|assistant|ai)\s{0,2}:\s", re.IGNORECASE)
 _HARD = late_re(
@@ -141,13 +153,15 @@ def is_error(text: str) -> bool:
 def is_dialogue(text: str, was_read: Callable[[str], bool]) -> bool:
     """Tell whether an answer goes on with a conversation, its speakers named.
 
-    Behind other text, lines that were read are quotes.
+    Behind other text, lines that were read are quotes, and so is what a line with a colon leads to.
     """
     if _HARD.match(text):
         return True
     outside = _FENCED.sub("", text)
     behind = _HARD_BEHIND.search(outside, max(0, len(outside) - _MOST_CODE))
     if behind and not was_read(behind[0].strip()):
+        return True
+    if _runs_on(outside, was_read):
         return True
     said: dict[str, bool] = {}  # role: whether it begins a paragraph
     begins = False
@@ -164,6 +178,25 @@ def is_dialogue(text: str, was_read: Callable[[str], bool]) -> bool:
         ]
         return not others and (begins or all(said.values()))
     return begins and bool(_INLINE.search(outside, 0, _MOST_CODE))
+
+
+def _runs_on(text: str, was_read: Callable[[str], bool]) -> bool:
+    """Tell whether a text ends as a conversation of several turns, each by another speaker than the one before."""
+    turns = [
+        match
+        for match in islice(_SAID.finditer(text), _MOST_LABELS)
+        if not (_REPORTS.match(match["said"]) or was_read(match[0].strip()))
+    ]
+    run = turns[-1:]
+    for turn in reversed(turns[:-1]):
+        if bool(turn["user"]) == bool(run[0]["user"]):
+            break
+        run.insert(0, turn)
+    if len(run) < _ENDLESS:
+        return False
+    begin = run[0].start()
+    others = (match for match in _OTHER_LABEL.finditer(text, begin) if not _LABEL.match(match[0]))
+    return not text[:begin].rstrip().endswith((":", "：")) and next(others, None) is None
 
 
 def is_loop(text: str) -> bool:
