@@ -24,6 +24,12 @@ def test_what_is_left_out_reads_the_same_after_an_update_that_tells_nothing_new_
     assert write_left(Counter(dict(reversed(again.items()))), files=files) == line
 
 
+def test_numbers_that_somebody_made_up_take_no_time():
+    left = read_left(f"… 999999 more steps: {', '.join(f'999999 × tool{n} (a.py; 999999 failed)' for n in range(9))}")
+    assert left[Left("tool3", "a.py", failed=True)] == 999_999
+    assert len(left) == 9
+
+
 def test_steps_that_are_left_out_name_their_files_where_there_is_room():
     region = []
     for n in range(40):

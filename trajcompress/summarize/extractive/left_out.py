@@ -138,7 +138,12 @@ def _read_on(tool: str, times: int, on: str) -> Counter[Left]:
     """Return steps with one tool by the files that are named; of what is not known the first has most."""
     names, _, end = on.rpartition("; ") if "; " in on else ("", "", on) if _FAILED.match(on) else (on, "", "")
     failed = int(found[1] or 1) if (found := _FAILED.match(end)) else 0
-    files = [name if name != _UNNAMED else "" for name in names.split(", ")] if names else [""]
-    first = files[-1] if "" in files else files[0]
-    each = [file for file in files for _ in range(1 + (times - len(files)) * (file == first))][:times]
-    return Counter(Left(tool, file, place < failed) for place, file in enumerate(each))
+    files = [name if name != _UNNAMED else "" for name in names.split(", ")][:times] if names else [""]
+    most = files[-1] if "" in files else files[0]
+    left: Counter[Left] = Counter()
+    for file in files:
+        of_it = 1 + (times - len(files)) * (file == most)
+        left[Left(tool, file, failed=True)] += (failing := min(failed, of_it))
+        left[Left(tool, file)] += of_it - failing
+        failed -= failing
+    return +left
