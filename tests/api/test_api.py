@@ -17,6 +17,7 @@ from loopback import LoopbackServer
 
 import trajcompress
 from trajcompress import Compressor, compress_dataset, count_tokens
+from trajcompress.api import counting
 from trajcompress.errors import InputError, OutputError, RowError, SettingsError, TokenizerError
 from trajcompress.settings import KEYWORDS, SETTINGS
 from trajcompress.settings.keywords import DatasetOptions
@@ -80,6 +81,19 @@ def test_counting(desk):
     tokens = count_tokens(row, tokenizer=desk.tokenizer)
     assert 0 < tokens < TARGET
     assert count_tokens(conversation(0, 4), tokenizer=desk.tokenizer) > tokens
+
+
+def test_a_tokenizer_that_counted_stays_loaded_until_its_files_change(desk, monkeypatch):
+    row, loads = conversation(0, 2), []
+    build = counting.build_counter
+    monkeypatch.setattr(counting, "build_counter", lambda *given, **more: loads.append(1) or build(*given, **more))
+    tokens = [count_tokens(row, tokenizer=desk.tokenizer) for _ in range(3)]
+    assert (len(set(tokens)), len(loads)) == (1, 1)
+    count_tokens(row, tokenizer=desk.tokenizer, count="content")
+    assert len(loads) == 2
+    (Path(desk.tokenizer) / "chat_template.jinja").write_text("{{ messages[0].content }}")
+    assert count_tokens(row, tokenizer=desk.tokenizer) < tokens[0]
+    assert len(loads) == 3
 
 
 def test_counting_with_the_built_in_tokenizer(builtin_tokenizer):

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias, Unpack, overload
 
+from trajcompress.api.counting import kept_reader
 from trajcompress.api.inputs import check_rows
 from trajcompress.api.lifecycle import Closable
 from trajcompress.api.opened_compressor import Done, OpenedCompressor
@@ -217,7 +218,9 @@ class Compressor(Closable[OpenedCompressor]):
 
 @documented(TokenOptions)
 def count_tokens(row: Row | Messages, **options: Unpack[TokenOptions]) -> int:
-    """Return the tokens of one row. For many rows make a :class:`Compressor`, which loads the tokenizer once.
+    """Return the tokens of one row, with a tokenizer that stays loaded for the next call with the same options.
+
+    :meth:`Compressor.count_tokens` counts with the tokenizer that rows are compressed with.
 
     Args:
         row: A mapping with a column of messages, or a list of messages.
@@ -229,9 +232,7 @@ def count_tokens(row: Row | Messages, **options: Unpack[TokenOptions]) -> int:
         RowError: The row holds no trajectory.
         UncountableTextError: The row holds lone surrogates.
     """
-    settings_of(None, options, TokenOptions, "count_tokens")
-    with Compressor(**options) as compressor:
-        return compressor.count_tokens(row)
+    return kept_reader(settings_of(None, options, TokenOptions, "count_tokens")).count(row)
 
 
 def _is_full(begun: Collection[_Begun], concurrency: int) -> bool:

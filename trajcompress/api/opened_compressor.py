@@ -7,17 +7,16 @@ from concurrent.futures import Future
 from itertools import count
 from typing import Any, NamedTuple
 
+from trajcompress.api.counting import RowReader
 from trajcompress.api.opened import Opened
 from trajcompress.api.options import naming_arguments
-from trajcompress.api.rows import as_row
 from trajcompress.compaction.driver import RowDriver
-from trajcompress.compaction.happened import Happened, mistake_in
+from trajcompress.compaction.happened import Happened
 from trajcompress.compaction.provenance import with_provenance
-from trajcompress.errors import INTERNAL, OF_THE_RUN, RowError, SummarizerUnusableError
-from trajcompress.formats.adapter import read_trajectory, replace_turns
-from trajcompress.formats.messages import MESSAGES
+from trajcompress.errors import OF_THE_RUN, SummarizerUnusableError
+from trajcompress.formats.adapter import replace_turns
 from trajcompress.metrics.row import RowMetrics
-from trajcompress.run.build.components import build_form_with, build_policy
+from trajcompress.run.build.components import build_policy
 from trajcompress.settings import Settings
 from trajcompress.transcript.trajectory import RowId, Trajectory
 
@@ -41,15 +40,13 @@ class OpenedCompressor(Opened):
     def _prepare(self, settings: Settings) -> None:
         self.numbers = count()
         self.concurrency = settings.processing.max_concurrent_requests
-        self._messages_field = settings.input.messages_field or MESSAGES
         self._provenance = bool(settings.output.record)
-        self._form = build_form_with(settings, self._counter)
+        self._reader = RowReader(settings, self._counter)
         self._driver = RowDriver(self._counter, self._summarizer, build_policy(settings), self._executor)
 
     def count_tokens(self, row: object) -> int:
         """Return the tokens of a row; raise RowError where it holds no trajectory."""
-        with naming_arguments():
-            return self._counter.count(self._read(as_row(row, self._messages_field), "row")).tokens
+        return self._reader.count(row)
 
     def begin(self, row: object, number: int, row_id: RowId) -> Future[Done]:
         """Begin to compress a row: the one of this ``number`` here, which is called ``row_id`` in its metrics.
@@ -101,13 +98,4 @@ class OpenedCompressor(Opened):
         return Done(row, trajectory.messages_field, self._driver.metrics(row_id, trajectory, happened))
 
     def _parse(self, given: object, number: int) -> Trajectory:
-        return self._read(as_row(given, self._messages_field), f"row:{number}")
-
-    def _read(self, row: dict[str, Any], fallback_id: str) -> Trajectory:
-        try:
-            trajectory = read_trajectory(row, fallback_id, self._formats)
-            return self._form.of(trajectory) if self._form else trajectory
-        except OF_THE_RUN:
-            raise
-        except Exception as error:  # a mistake of ours is this row's alone; it goes on as the cause
-            raise RowError(INTERNAL, mistake_in(error)) from error
+        return self._reader.read(given, f"row:{number}")
