@@ -162,6 +162,8 @@ def test_nothing_to_try_again_is_told(desk):
         (["--target-max-tokens", "8k"], ["'--target-max-tokens': should be a valid integer, not '8k'"]),
         (["--for", "lamafactory"], ["'--for': 'lamafactory' is not one of", "Did you mean llama-factory?"]),
         (["--progress", "xyz"], ["'--progress': 'xyz' is not one of 'auto', 'bar', 'lines', 'off'."]),
+        (["--dry-run"], ["No such option: --dry-run. Did you mean the command 'plan'?"]),
+        (["--run"], ["No such option: --run (Possible options: "]),
         (["--target", "9"], ["--target (Possible options: --target-max-tokens)"]),
     ],
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, get_args
 
@@ -22,7 +22,7 @@ _MEANT = {
     "diff": "compare",
     "upload": "push",
 }
-"""Commands by the names that other tools have for what they do."""
+"""Commands by the names that other tools have for what they do, or for options that do it."""
 _PYDANTIC = ("Value error, ", "Input should ")
 
 
@@ -50,20 +50,28 @@ class DeferredGroup(TyperGroup):
         return name, command, rest
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; of options that nobody knows, those that begin so are suggested, if there are any."""
+        """Run the command; of an option that nobody knows, what it may mean is suggested, if anything."""
         try:
             return super().invoke(ctx)
         except Exception as error:  # whatever it is goes on, with a suggestion where it is of an option
-            _suggest(error)
+            _suggest(error, self.commands)
             raise
 
 
-def _suggest(error: Any) -> None:
-    """Have options suggested that begin as an unknown one does, if there are any; Typer has the most similar."""
+def _suggest(error: Any, commands: Mapping[str, Any]) -> None:
+    """Have options suggested that begin as an unknown one does, or the command that does what it asks for.
+
+    Where there is neither, Typer has the most similar options.
+    """
     given, context = getattr(error, "option_name", None), getattr(error, "ctx", None)
-    if given and context and getattr(error, "possibilities", None) is not None:
-        known = [name for each in context.command.get_params(context) for name in each.opts]
-        error.possibilities = [name for name in known if name.startswith(given)] or error.possibilities
+    if not given or not context or getattr(error, "possibilities", None) is None:
+        return
+    known = [name for each in context.command.get_params(context) for name in each.opts]
+    beginning, meant = [name for name in known if name.startswith(given)], _MEANT.get(given.lstrip("-"), "")
+    if beginning:
+        error.possibilities = beginning
+    elif context.command is not commands.get(meant) and meant in commands:
+        error.message, error.possibilities = f"No such option: {given}. Did you mean the command {meant!r}?", []
 
 
 def _defer(command: Any, ctx: Any) -> None:
