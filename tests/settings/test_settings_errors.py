@@ -25,6 +25,8 @@ from trajcompress.settings.files import read_yaml
         ("target_max_tokens: 1", "belongs in a section: compression.target_max_tokens"),
         ("compression.count: content", "write count under the section compression"),
         ("format: jsonl", "input.format or output.format"),
+        ("compression: {for: trl}", "unknown key compression.for; did you mean compression.target?"),
+        ("for: trl", "unknown key for; did you mean compression.target?"),
         ("metrics: {enable: true}", "unknown key metrics.enable"),
         ("nonsense: 1", "the sections are tokenizer"),
         ("compression: {target_max_tokens: abc}", "target_max_tokens should be a valid integer, not 'abc'"),

@@ -33,6 +33,8 @@ def hint(unknown: str) -> str:
     if homes:
         near = get_close_matches(unknown, homes, n=1, cutoff=0.8) if section else []
         return _did_you_mean(near) if near else f"; {name} belongs in a section: {' or '.join(homes)}"
+    if (of_option := OPTIONS.get(f"--{name.replace('_', '-')}")) is not None:  # such as for, which is target here
+        return _did_you_mean([of_option])
     if not section and (sections := get_close_matches(name, SECTIONS, n=1)):
         return _did_you_mean(sections)
     in_section = [key for key in SETTINGS if key.startswith(f"{section}.")]
