@@ -53,3 +53,9 @@ def test_plan_takes_what_it_has_use_for_as_compress_does():
     assert shared.items() <= taken["compress"].items()
     assert {"target_max_tokens", "model", "redact"} <= shared.keys()
     assert not {"output", "cache", "overwrite"} & shared.keys()
+
+
+def test_the_readme_says_of_a_plan_what_its_help_says():
+    readme = (SCRIPT.parents[1] / "README.md").read_text(encoding="utf-8")
+    for text in (readme, get_command(app).commands["plan"].help):
+        assert "close, not a bound" in " ".join(text.split())

@@ -130,7 +130,8 @@ _WORD = " a"  # one token to nearly every tokenizer, and no secret to anyone
 class StandInSummarizer:
     """Writes nothing of the region, but as much as it may; keeps an account of what a model would be asked.
 
-    So what is expected after compression is rather too much than too little: a summary can be shorter, not longer.
+    A summary can be shorter, not longer; turns stay then in the room that it leaves, so what is expected after
+    compression is close, and no bound.
     A plan works on a row beside the event loop, so no work is handed over from here. The texts that it writes are
     kept in ``fillings``, by their tokens.
     """
