@@ -51,6 +51,17 @@ def test_one_trajectory(options):
     assert sum("[CONTEXT SUMMARY]:" in turn["value"] for turn in compressed.row["conversations"]) == 1
 
 
+def test_what_comes_back_is_shown_in_a_line(options):
+    row, broken = conversation(0), {"note": "none"}
+    with Compressor(**options) as compressor:
+        shown = [repr(each) for each in compressor.compress_many([row, broken, row["messages"]])]
+    assert shown[0].startswith("<CompressedRow compressed, ")
+    assert shown[0].endswith(f" tokens; row: {', '.join(row)}>")
+    assert shown[1] == "<CompressedRow rejected, no_messages; row: note>"
+    assert shown[2].startswith("<CompressedMessages compressed, ")
+    assert max(map(len, shown)) < 200
+
+
 def test_a_trajectory_that_fits_is_given_back(options):
     row = conversation(0, 2)
     with Compressor(**options) as compressor:

@@ -9,6 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from commands import TARGET, conversation
+from transformers import AutoTokenizer
 
 from trajcompress import Compressor, InputError, SettingsError, count_tokens
 
@@ -96,3 +97,17 @@ def test_errors_name_the_argument(options, wrong, words):
 def test_counting_takes_the_options_of_counting():
     with pytest.raises(SettingsError, match="argument model: is an option of Compressor, not of count_tokens"):
         count_tokens({"messages": []}, model="m")
+
+
+def test_a_tokenizer_itself_is_told_by_its_name(make_tokenizer):
+    folder = make_tokenizer()
+    with pytest.raises(SettingsError) as raised:
+        Compressor(tokenizer=AutoTokenizer.from_pretrained(folder))
+    assert str(raised.value).endswith(f"; give its folder or hub name, {str(folder)!r}")
+    assert len(str(raised.value)) < 200 + len(str(folder))
+
+
+def test_a_long_value_is_told_in_brief():
+    with pytest.raises(SettingsError) as raised:
+        Compressor(tokenizer=list(range(10_000)))
+    assert len(str(raised.value)) < 600

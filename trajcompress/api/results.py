@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from trajcompress.metrics.row import RowMetrics
 from trajcompress.metrics.totals import Totals
+from trajcompress.wording import counted
 
 Kind = TypeVar("Kind")
+
+
+def _told(metrics: RowMetrics) -> str:
+    """Return what became of a row, in a line: a row itself fills pages of a notebook."""
+    tokens = f"{metrics.original_tokens} → {metrics.compressed_tokens} tokens" if metrics.original_tokens else None
+    return ", ".join(each for each in (metrics.outcome, metrics.reason, tokens) if each)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +31,10 @@ class CompressedRow:
     row: dict[str, Any]
     metrics: RowMetrics
 
+    def __repr__(self) -> str:
+        columns = ", ".join(map(str, self.row)) if isinstance(self.row, Mapping) else type(self.row).__name__
+        return f"<{type(self).__name__} {_told(self.metrics)}; row: {columns}>"
+
 
 @dataclass(frozen=True, slots=True)
 class CompressedMessages:
@@ -35,6 +47,9 @@ class CompressedMessages:
 
     messages: list[dict[str, Any]]
     metrics: RowMetrics
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {_told(self.metrics)}; {counted(len(self.messages), 'message')}>"
 
 
 @dataclass(frozen=True, slots=True)

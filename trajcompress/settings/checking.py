@@ -13,6 +13,8 @@ from trajcompress.settings.values import mask_secrets
 if TYPE_CHECKING:  # importing it would slow every --help down
     from pydantic import TypeAdapter, ValidationError
 
+_LONGEST_SHOWN = 400
+
 
 def checked(key: str, value: Any, origin: str, *, text: bool) -> Any:
     """The value as its type, parsed where it is ``text``; ``null`` is text for None where None is allowed.
@@ -54,8 +56,18 @@ def _why(key: str, error: ValidationError) -> str:
         key = ".".join([key, *map(str, first["loc"])])
     else:  # of a union, each type says what it takes
         reason = " or ".join([reason, *(plain(other["msg"]).removeprefix("should be ") for other in others)])
-    given = repr(first["input"])
+    given = _shown(first["input"])
     return f"{key} {reason}, not {mask_secrets(given) if key == 'summarization.base_url' else given}"
+
+
+def _shown(value: Any) -> str:
+    """Return a value as it is told of: a tokenizer itself, which writes out its whole vocabulary, by its name."""
+    named = getattr(value, "name_or_path", None)
+    if isinstance(named, str):
+        instead = repr(named) if named else "such as that which it was saved to"
+        return f"a {type(value).__name__}; give its folder or hub name, {instead}"
+    text = repr(value)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
 
 
 def plain(message: str) -> str:
