@@ -68,7 +68,11 @@ WRONG = {
     "files and a dataset": (["in", "--dataset", "x"], ["--dataset", "not both"]),
     "missing tokenizer": (["in", "--tokenizer", "./nope"], ["./nope"]),
     "unknown tokenizer": (["in", "--tokenizer", "nobody/nothing"], ["nobody/nothing", "folder"]),
-    "folder without tokenizer": (["in", "--tokenizer", "no_tokenizer"], ["no_tokenizer", "tokenizer.json"]),
+    "folder without tokenizer": (
+        ["in", "--tokenizer", "no_tokenizer"],
+        ["no_tokenizer: cannot be loaded: no file of a tokenizer is there", "tokenizer.json"],
+    ),
+    "no file": (["zz/zz"], ["there is no zz; check the path (a dataset of the hub is named with --dataset)"]),
     "no key": (["in", "--model", "m"], ["OPENAI_API_KEY", "--api-key-env"]),
     "other key": (["in", "--model", "m", "--api-key-env", "MY_KEY"], ["MY_KEY is not set"]),
     "no url": (["in", "--model", "m", "--base-url", "localhost"], ["--base-url", "http://"]),
@@ -227,6 +231,11 @@ def test_a_command_of_another_name_is_suggested_by_what_it_does(desk, given, mea
 
 def test_what_is_no_command_of_a_group_suggests_none_of_another(desk):
     assert run_here("config", "stats", cwd=desk.folder).stderr.endswith("No such command 'stats'.\n")
+
+
+def test_an_option_that_a_command_has_not_is_not_advised(desk):
+    ran = run_here("check", "zz.jsonl", cwd=desk.folder)
+    assert (ran.code, ran.stderr) == (2, "error: zz.jsonl: no such file or folder; check the path\n")
 
 
 def test_the_installed_command_refuses_likewise(desk):

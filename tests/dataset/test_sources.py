@@ -134,7 +134,7 @@ def test_a_hub_dataset():
         ("inn/train.jsonl", "there is no inn; did you mean in?"),
         ("zzz.jsonl", "check the path"),
         ("in/old.jsonl", "in/old.jsonl: a link to gone.jsonl, which is not there"),
-        ("org/name", "named with --dataset"),
+        ("org/name", "there is no org; check the path"),
         ("in/*.parquet", "in/*.parquet: matches nothing"),
         ("in/*.md", "no readable file"),
         (

@@ -34,6 +34,10 @@ STDIN = "-"
 _MOST_BLANK = 4096  # bytes
 
 
+class MissingInputError(InputError):
+    """Nothing is where an input should be."""
+
+
 class Found(Struct, frozen=True):
     """What can be read, and of each place what was left out there."""
 
@@ -55,7 +59,8 @@ def find_inputs(inputs: Sequence[str]) -> Found:
     ``save_to_disk`` gives one source, or one for each split. What is reached twice is read once.
 
     Raises:
-        InputError: an input does not exist, is of an unknown kind, or holds nothing that can be read; or a file that
+        MissingInputError: an input does not exist.
+        InputError: an input is of an unknown kind, or holds nothing that can be read; or a file that
             should be read cannot be.
     """
     if not inputs:
@@ -155,11 +160,11 @@ def _matching(pattern: str, left: LeftOut) -> list[Source]:
     return sources_of_matches(pattern, [(match, match.is_dir()) for match in matches], left)
 
 
-def _missing(given: str) -> InputError:
+def _missing(given: str) -> MissingInputError:
     """Say which part of the path is missing, and what stands there under a similar name."""
     path = Path(given)
     if path.is_symlink():
-        return InputError(f"{given}: a link to {path.readlink().as_posix()}, which is not there; fix the link")
+        return MissingInputError(f"{given}: a link to {path.readlink().as_posix()}, which is not there; fix the link")
     parent = path.parent
     missing = path
     while not parent.exists():
@@ -167,4 +172,4 @@ def _missing(given: str) -> InputError:
     near = difflib.get_close_matches(missing.name, os.listdir(parent), n=1) if parent.is_dir() else []  # noqa: PTH208 - names are all that is needed
     remedy = f"did you mean {(parent / near[0]).as_posix()}?" if near else "check the path"
     what = "no such file or folder" if missing == path else f"there is no {missing.as_posix()}"
-    return InputError(f"{given}: {what}; {remedy} (a dataset of the hub is named with --dataset)")
+    return MissingInputError(f"{given}: {what}; {remedy}")

@@ -9,7 +9,7 @@ from pathlib import Path
 from trajcompress.dataset.hub import hub_source
 from trajcompress.dataset.readers import require_one_of_each
 from trajcompress.dataset.source_files import stem_of
-from trajcompress.dataset.sources import Found, find_inputs
+from trajcompress.dataset.sources import Found, MissingInputError, find_inputs
 from trajcompress.dataset.storage.location import Location, is_stored, location_of
 from trajcompress.dataset.storage.store_path import StorePath
 from trajcompress.errors import InputError, OutputError
@@ -24,7 +24,11 @@ def find_run_inputs(settings: Settings, inputs: Sequence[str]) -> Found:
         InputError: an input cannot be read, or there are files and a dataset.
     """
     if settings.input.dataset is None:
-        found = find_inputs(inputs)
+        try:
+            found = find_inputs(inputs)
+        except MissingInputError as error:
+            error.reword(lambda text: f"{text} (a dataset of the hub is named with --dataset)")
+            raise
         for source in found.sources:
             require_one_of_each(source)
         return found

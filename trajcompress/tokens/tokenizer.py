@@ -290,9 +290,16 @@ def _load_hf(name: str, *, trust_remote_code: bool) -> Any:
             raise TokenizerError(
                 f"tokenizer {name}: not on this machine, and {unreachable}; name a folder that holds tokenizer.json"
             ) from error
-        lines = (line.strip(" :") for line in str(error).splitlines())
-        reason = next((line for line in lines if line), type(error).__name__)
-        raise TokenizerError(f"tokenizer {name}: cannot be loaded: {reason} {_remedy(name, str(error))}") from error
+        raise TokenizerError(
+            f"tokenizer {name}: cannot be loaded: {_reason(error)} {_remedy(name, str(error))}"
+        ) from error
+
+
+def _reason(error: Exception) -> str:
+    """Return what transformers says in its first line, if that says all."""
+    lines = (line.strip(" :") for line in str(error).splitlines())
+    first = next((line for line in lines if line), type(error).__name__)
+    return "no file of a tokenizer is there that it could be made of" if first.endswith(" one of") else first
 
 
 def _loses_spaces(hf: Any) -> bool:

@@ -237,6 +237,10 @@ def test_an_object_is_left_open_to_whoever_made_it(options):
     ("summarizer", "words"),
     [
         ("nope", "summarizer nope: there is none; .* module:function"),
+        (
+            "mysum.summarize",
+            r"summarizer mysum.summarize: there is none; known are .*\. One of your own is given as module:function",
+        ),
         ("extractiv", "did you mean extractive"),
         ("nope:f", "nope cannot be imported: ModuleNotFoundError"),
         ("own_summarizers:recrod", "has no recrod; did you mean own_summarizers:record"),

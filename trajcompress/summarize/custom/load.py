@@ -87,7 +87,7 @@ def _entry_point(name: str) -> EntryPoint:
     if found:
         return found[0]
     near = get_close_matches(name, names(), n=1)
-    remedy = f"did you mean {near[0]}?" if near else f"known are {', '.join(names())}"
+    remedy = f"did you mean {near[0]}?" if near else f"known are {', '.join(names())}."
     raise SettingsError(f"summarizer {name}: there is none; {remedy} One of your own is given as module:function")
 
 
