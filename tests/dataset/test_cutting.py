@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import math
+import os
 import tempfile
 from itertools import pairwise
 from pathlib import Path
@@ -171,3 +173,10 @@ def test_a_size_that_makes_more_parts_than_anybody_wants_is_refused(tmp_path):
     path.write_bytes(b"x" * 200_000)
     with pytest.raises(SettingsError, match=r"part_size: 1 byte a part make 200,000 parts of .*a\.jsonl"):
         cut_into_parts(find_sources([str(path)]), 1)
+
+
+def test_what_is_compressed_without_its_ending_is_not_cut(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(gzip.compress(os.urandom(5000)))
+    (part,) = cut_into_parts(find_sources([str(path)]), 1000)
+    assert part.spans[0].end is None

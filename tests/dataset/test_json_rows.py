@@ -5,6 +5,7 @@ import gzip
 import json
 import lzma
 import math
+import os
 
 import pytest
 import zstandard
@@ -113,8 +114,9 @@ def test_utf_16_is_called_by_its_name(tmp_path):
     ("packed", "ending"),
     [(gzip.compress, ".gz"), (zstandard.compress, ".zst"), (lzma.compress, ".xz"), (bz2.compress, ".bz2")],
 )
-def test_a_compressed_file_without_its_ending_is_called_by_its_name(tmp_path, packed, ending):
-    bad, *_ = read(tmp_path / "a.jsonl", packed(b'{"a": "some text"}\n'))
+@pytest.mark.parametrize("name", ["a.jsonl", "a.json"])
+def test_a_compressed_file_without_its_ending_is_told_of_once(tmp_path, packed, ending, name):
+    (bad,) = read(tmp_path / name, packed(os.urandom(5000)))
     assert bad.reason == "invalid_utf8"
     assert bad.detail.endswith(f", so its name should end in {ending}")
 

@@ -15,6 +15,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
+from trajcompress.dataset.packed import unnamed_compression
 from trajcompress.dataset.parquet_rows import row_group_sizes
 from trajcompress.dataset.readers import first_columns
 from trajcompress.dataset.rows import Source
@@ -117,7 +118,7 @@ def cut_into_parts(
 def _spans(source: Source, part_size: int, groups: Groups) -> Iterator[tuple[Span, int | None]]:
     """Cut one source, each span with its size."""
     size = source.size
-    if source.kind == "jsonl" and size and not _is_compressed(source):
+    if source.kind == "jsonl" and size and not _is_compressed(source) and not unnamed_compression(source):
         count = max(1, round(size / part_size))
         if count > _MOST_PARTS:
             raise SettingsError(

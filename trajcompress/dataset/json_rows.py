@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from trajcompress.dataset.json_messages import TURN_KEYS, UNFINISHED, column_of_messages, row_of_messages
 from trajcompress.dataset.json_split import BracketScanner, ValueSplitter
 from trajcompress.dataset.json_text import JsonTextError, parse_json, parse_row
+from trajcompress.dataset.packed import unnamed_compression
 from trajcompress.dataset.rows import CutText, Row, RowText, Source, Unreadable, raw_text
 from trajcompress.dataset.streams import BOM, ByteStream, Progress, read_from
 
@@ -22,6 +23,10 @@ def read_jsonl(source: Source, progress: Progress | None = None, first: int = 0)
     Raises:
         InputError: the file cannot be opened or read.
     """
+    if (unnamed := unnamed_compression(source)) is not None:
+        if first == 0:
+            yield unnamed
+        return
     stream = ByteStream(source, progress)
     index = 0
     rest: Unreadable | None = None
@@ -132,6 +137,9 @@ def read_json(source: Source, progress: Progress | None = None) -> Iterator[Row 
     Raises:
         InputError: the file cannot be opened or read.
     """
+    if (unnamed := unnamed_compression(source)) is not None:
+        yield unnamed
+        return
     if _holds_lines(_text(ByteStream(source))):
         yield from read_jsonl(source, progress)
         return

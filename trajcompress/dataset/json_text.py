@@ -12,7 +12,7 @@ from trajcompress.dataset.rows import MAX_ROW_BYTES, CutText, Row, Unreadable, r
 from trajcompress.json_values import DEEPEST_PLAIN, MAX_DEPTH, depth_of
 
 _decode = msgspec.json.Decoder().decode
-_LOOKS = {
+LOOKS = {
     "UTF-16": (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE),
     "gzip, so its name should end in .gz": (b"\x1f\x8b",),
     "Zstandard, so its name should end in .zst": (b"\x28\xb5\x2f\xfd",),
@@ -81,7 +81,7 @@ def _parse_reference(raw: bytes) -> Any:
     try:
         return json.loads(raw.decode("utf-8"))
     except UnicodeDecodeError as error:
-        looks = next((f"; it looks like {kind}" for kind, begins in _LOOKS.items() if raw.startswith(begins)), "")
+        looks = next((f"; it looks like {kind}" for kind, begins in LOOKS.items() if raw.startswith(begins)), "")
         raise JsonTextError("invalid_utf8", f"{error.reason} at byte {error.start}{looks}") from error
     except json.JSONDecodeError as error:
         raise JsonTextError("invalid_json", f"{error.msg.removesuffix(' at')} at character {error.pos}") from error

@@ -42,10 +42,12 @@ _LARGER_THAN_MODEL = (
     "are not asked for again"
 )
 
+_OR_NAMED = "or name it .gz, .bz2, .xz or .zst where it is compressed so"
+
 REJECTED: Mapping[str, Reason] = {
     "unrepresentable": Reason("the output format cannot hold its values", "another --output-format"),
     "invalid_json": Reason("its line is no JSON", f"{_REPAIR}; a file that is one JSON document is named .json"),
-    "invalid_utf8": Reason("its bytes are no UTF-8", "save the file as UTF-8, and run again"),
+    "invalid_utf8": Reason("its bytes are no UTF-8", f"save the file as UTF-8, {_OR_NAMED}, and run again"),
     "not_an_object": Reason("a row is a JSON object, and this is none", f'{_REPAIR}: {{"messages": […]}}'),
     "nested_too_deep": Reason("it holds more levels than can be read", _REPAIR),
     "number_too_long": Reason("it holds an integer of too many digits", _REPAIR),
