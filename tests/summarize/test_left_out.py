@@ -28,6 +28,7 @@ def test_numbers_that_somebody_made_up_take_no_time():
     left = read_left(f"… 999999 more steps: {', '.join(f'999999 × tool{n} (a.py; 999999 failed)' for n in range(9))}")
     assert left[Left("tool3", "a.py", failed=True)] == 999_999
     assert len(left) == 9
+    assert read_left("… 3 more steps: 3 × edit (a.py, a.py)").total() == 3
 
 
 def test_steps_that_are_left_out_name_their_files_where_there_is_room():

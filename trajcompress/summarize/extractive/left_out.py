@@ -138,7 +138,8 @@ def _read_on(tool: str, times: int, on: str) -> Counter[Left]:
     """Return steps with one tool by the files that are named; of what is not known the first has most."""
     names, _, end = on.rpartition("; ") if "; " in on else ("", "", on) if _FAILED.match(on) else (on, "", "")
     failed = int(found[1] or 1) if (found := _FAILED.match(end)) else 0
-    files = [name if name != _UNNAMED else "" for name in names.split(", ")][:times] if names else [""]
+    named = dict.fromkeys(names.split(", ")) if names else {_UNNAMED: None}
+    files = [name if name != _UNNAMED else "" for name in named][:times]
     most = files[-1] if "" in files else files[0]
     left: Counter[Left] = Counter()
     for file in files:
