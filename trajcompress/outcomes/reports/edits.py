@@ -83,9 +83,11 @@ def lines_of_diff(body: str) -> list[str]:
     if begin is None or len(body[: begin.start()].strip()) > _ABOVE_CHARS:
         return []
     lines: dict[str, list[tuple[str, str]]] = {}  # of each file
+    name, end = "", 0
     for hunk in hunks(body):
-        names = body[: hunk.start()].rpartition(_NAMES)[2] if _NAMES in body else ""
-        name = names.partition("\n")[0].partition("\t")[0].removeprefix("b/")
+        _, named, names = f"\n{body[end : hunk.start()]}".rpartition(_NAMES)
+        name = names.partition("\n")[0].partition("\t")[0].removeprefix("b/") if named else name
+        end = hunk.end()
         lines.setdefault(name, []).extend(_IN_HUNK.findall(hunk["lines"]))
     told: list[str] = []
     for name, of_file in lines.items():
