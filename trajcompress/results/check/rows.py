@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
+from trajcompress.compaction.happened import mistake_in
 from trajcompress.dataset.readers import read_rows
 from trajcompress.dataset.rows import Row, Source, Unreadable
 from trajcompress.dataset.standing import Watch
-from trajcompress.errors import INTERNAL, OF_THE_RUN, told
-from trajcompress.redact import redact
+from trajcompress.errors import INTERNAL, OF_THE_RUN
 from trajcompress.results.check.origin import Origin
 from trajcompress.results.check.rules import Fault, Rules, Standard
 from trajcompress.transcript.violation import NOTES
@@ -139,4 +139,4 @@ def _judged(rules: Rules, read: Row | Unreadable) -> tuple[list[Fault], frozense
     except OF_THE_RUN:
         raise
     except Exception as error:  # noqa: BLE001 - a mistake of ours: the other rows are judged all the same
-        return [(INTERNAL, None, redact(told(error)).text)], frozenset()
+        return [(INTERNAL, None, mistake_in(error))], frozenset()
