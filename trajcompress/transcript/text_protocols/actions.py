@@ -30,6 +30,7 @@ from trajcompress.transcript.text_protocols.framed_calls import framed
 from trajcompress.transcript.text_protocols.labelled_actions import labelled
 from trajcompress.transcript.text_protocols.last_lines import (
     browsed,
+    called_last,
     invoked_last,
     labelled_last,
     marked_last,
@@ -244,5 +245,6 @@ _FORMS: tuple[Callable[[str], Acted | None], ...] = (
     fenced,
     prompted,
     invoked_last,
+    called_last,
     _bare,
 )

@@ -58,7 +58,8 @@ def is_command(text: str) -> bool:
         or (text.endswith(".") and not text.endswith((" .", "/.", "..")))
     ):
         return False
-    return first[1].rsplit("/", 1)[-1] in _KNOWN or first[1].startswith(("./", "/")) or _FLAGS.match(text) is not None
+    known = first[1].rsplit("/", 1)[-1] in _KNOWN or first[1].startswith(("./", "/"))
+    return known or _FLAGS.match(text[first.start(1) :]) is not None
 
 
 def is_tool_line(text: str) -> bool:

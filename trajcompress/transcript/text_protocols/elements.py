@@ -8,12 +8,12 @@ from collections.abc import Container, Mapping
 from typing import Any
 
 from trajcompress.processes.late_patterns import last_match, late_re
-from trajcompress.transcript.text_protocols.acted import Acted
+from trajcompress.transcript.text_protocols.acted import Acted, Sure
 from trajcompress.transcript.text_protocols.written_calls import new_call
 from trajcompress.transcript.trajectory import ToolCall
 
 _NAME = r"[a-z][a-z0-9]{0,30}(?:_[a-z0-9]{1,30}){1,6}"
-_ELEMENT_END = late_re(rf"</({_NAME})>\Z")
+_ELEMENT_END = late_re(rf"</({_NAME}|[a-z][a-z-]{{2,30}})>\Z")
 _CHILD = late_re(r"<([a-z][\w-]{0,40})>(.*?)</\1>\s{0,400}", re.DOTALL)
 _MOST_CHILDREN = 40
 _FILE = late_re(r"\s{0,40}<file>(.*?)</file>\s{0,40}", re.DOTALL)
@@ -21,7 +21,7 @@ _INTERRUPTED, _INTERRUPTED_CHARS = "\n[Response interrupted by a tool use result
 _CUT_ELEMENT = late_re(rf"^<({_NAME})>\n(?=<\w)", re.MULTILINE)
 _ELEMENT_BEGIN = late_re(rf"^<({_NAME})>", re.MULTILINE)
 RESULT_HEADER = late_re(
-    rf"^\[(?P<tool>{_NAME})(?: for '(?P<target>[^'\n]{{1,300}})[^\]\n]{{0,300}})?\] Result:[ \t]?\n?", re.MULTILINE
+    rf"^\[(?P<tool>{_NAME})(?: for '(?P<target>[^'\n]{{1,300}})[^\]]{{0,600}})?\] Result:[ \t]?\n?", re.MULTILINE
 )
 """What stands above the result of a call, and names it."""
 _CUT_CHILD = late_re(r"<([a-z][\w-]{0,40})>")
@@ -36,7 +36,10 @@ def element(text: str) -> Acted | None:
     if ended is None or start < 0:
         return None
     given = children(text[start + len(ended[1]) + 2 : len(text) - len(ended[0])])
-    return Acted((new_call(ended[1], _with_files(given)),), "named", start) if given is not None else None
+    if given is None or ("_" not in ended[1] and not (given and text[start - 1 : start] in {"", "\n"})):
+        return None
+    sure: Sure = "named" if "_" in ended[1] else "shape"
+    return Acted((new_call(ended[1], _with_files(given)),), sure, start)
 
 
 def answered_elements(text: str, answer: str) -> tuple[ToolCall, ...]:

@@ -183,7 +183,8 @@ class Row(TurnEvidence):
             return False
         if self.hands_over(index - 1):
             return self._is_of_answer(index, person=person)
-        return not person or is_feedback(said.begin) or said.begin.startswith(f"{acted.calls[-1].name}: ")
+        named = self.are_named_back and self.names_call(index)
+        return not person or named or is_feedback(said.begin) or said.begin.startswith(f"{acted.calls[-1].name}: ")
 
     def _follows_nothing(self, index: int, *, person: bool) -> bool:
         """Whether a turn behind one in which no action can be read is an observation."""

@@ -14,6 +14,8 @@ _LABELLED = late_re(
     r"^[ \t>#*]{0,8}(?:(?:ASSISTANT|Assistant|Agent) )?(?:(?:ACTION|Action|Act)(?:[ \t]?\d{1,3})?|COMMAND|CMD"
     r"|(?:TOOL|Tool)(?: Name)?"
     r"(?=[ \t]?\**[ \t]?:[^\n]{1,100}\n[ \t*]{0,8}(?:Tool )?(?i:input|arg|param))"
+    r"|(?:工具|ツール|도구)"
+    r"(?=[ \t]?[:：][^\n]{1,100}\n[ \t*]{0,8}(?:工具|ツール|도구)?(?:输入|参数|入力|引数|입력|인자))"
     r"|action(?=[ \t]?\**[ \t]?:[^\n]{1,100}\n[ \t*]{0,8}action[ _]input)|行动|行動|动作|操作|执行"
     r"|(?:Function|Tool)[ _][Cc]alls?(?=[ \t]?:[ \t]?[\[{])"
     r"|アクション|행동|액션|AKTION|Aktion|BEFEHL|KOMMANDO|ACCIÓN|Acción|COMANDO|AZIONE|Azione|AÇÃO|Ação|COMMANDE"
@@ -43,7 +45,7 @@ _LABEL_HINTS = (
 _INPUT = late_re(
     r"\n[ \t*]{0,8}(?:(?:ASSISTANT|Assistant|Agent) )?(?:(?i:(?:action|tool)[ _]input)|Input|INPUT"
     r"|Arg(?:ument)?s?|Param(?:eter)?s|行动输入"
-    r"|动作输入|输入|参数|入力|입력)[ \t]?\**[ \t]?[:：][ \t*]{0,4}"
+    r"|动作输入|输入|参数|入力|引数|입력|인자)[ \t]?\**[ \t]?[:：][ \t*]{0,4}"
 )
 _WITH_INPUT = late_re(r"(?<=\w) with action input: ?(?=\{)", re.IGNORECASE)
 _NEXT_LABEL = late_re(

@@ -6,12 +6,15 @@ from trajcompress.processes.late_patterns import last_match, late_re
 from trajcompress.transcript.text_protocols.acted import Acted
 from trajcompress.transcript.text_protocols.command_lines import is_command
 from trajcompress.transcript.text_protocols.written_calls import (
+    invocations,
+    invoked,
     json_calls,
     json_or_text,
     named_calls,
     new_call,
     script_call,
 )
+from trajcompress.transcript.text_protocols.written_data import parse_strictly
 
 _PROMPTED = late_re(r"> ?([a-z][^\n]{0,200})\Z")
 _DOLLAR = late_re(r"\$ (?=[\w./~])")
@@ -31,6 +34,12 @@ _TACTIC, _TACTIC_END = "[RUN TACTIC]\n", "\n[END]"  # of COPRA
 _BETWEEN_TOKENS = late_re(r"<\|(ACTION|action)\|>\s{0,4}([^<>]{1,400}?)\s{0,4}<\|(?:END|end|/\1)\|>\Z")
 _TAKEN = "[ACTION]"  # of Semantic Kernel's planner
 _TAG_CHARS, _BROWSED_CHARS = 2_000, 2_600
+_GIVEN = late_re(  # a line with a tool's name and where its arguments begin, which are an object to the end
+    r"(?:\A|(?<=\n))[^\w\n{]{0,4}(?:[A-Za-z]{1,20} ){0,8}?([A-Za-z_][\w.-]{1,60})"
+    r"(?: (?i:with)(?: (?:the )?(?:arguments?|parameters?|input))?)?[ :=]{1,3}(?=\{\s{0,8}[\"}])"
+)
+_OBJECT_ENDS = "}", "}."
+_REPL = ">>> "
 
 
 def prompted(text: str) -> Acted | None:
@@ -93,3 +102,19 @@ def invoked_last(text: str) -> Acted | None:
     start = found.start() + 1 if found else 0
     calls = named_calls(text[start:]) if start else ()
     return Acted(calls, "named", start) if calls else None
+
+
+def called_last(text: str) -> Acted | None:
+    """Read the call that ends a turn and is known by its form alone: a name before a JSON object, or Python's."""
+    last = text.rfind("\n") + 1
+    start = last + len(_REPL) * text.startswith(_REPL, last)
+    if start and text.endswith((")", ")]")):
+        called = invoked(text[start:])
+        calls = (called,) if called and (called.arguments != "{}" or start > last) else invocations(text[start:])
+        return Acted(calls, "shape", last) if calls else None
+    if not text.endswith(_OBJECT_ENDS):
+        return None
+    for found in _GIVEN.finditer(text):
+        if isinstance(given := parse_strictly(text[found.end() :].rstrip(".")), dict):
+            return Acted((new_call(found[1], given),), "shape", found.start())
+    return None

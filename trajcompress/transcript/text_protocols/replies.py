@@ -11,6 +11,8 @@ from trajcompress.transcript.text_protocols.acted import Acted
 from trajcompress.transcript.text_protocols.moves import taken_up
 from trajcompress.transcript.text_protocols.openings import BEGIN_CHARS, label_of, opening_of
 from trajcompress.transcript.text_protocols.printed import Printed
+from trajcompress.transcript.text_protocols.written_data import parse_strictly, parse_written
+from trajcompress.transcript.trajectory import ToolCall
 
 _ACTION_CHARS = 4_000
 _REPLY_CHARS = 400
@@ -36,6 +38,9 @@ _UNKNOWN_COMMAND = late_re(  # of a game, or another program that reads commands
 _NO_COMMAND_CHARS = 300
 _RESULT_OF = late_re(r"\s{0,8}(?:The )?(?:Result|Output|Response)s? (?:of|for|from) ([\w.]{2,60}\([^\n]{0,200}\)):")
 _QUOTING = str.maketrans("", "", "'\"`\\")
+_LANGUAGES = frozenset({"bash", "shell", "console", "python", "ipython", "javascript"})
+_NAMING_CHARS = 300
+_LEAST_NAME = 4
 _THINKS = late_re(r"\s{0,4}(?:> ?)?think ?[:\[]", re.IGNORECASE)
 
 
@@ -149,3 +154,18 @@ def gives_result_of(reply: str, said: str) -> bool:
     """
     told = _RESULT_OF.match(reply)
     return told is not None and told[1] in said
+
+
+def names_call(reply: str, call: ToolCall) -> bool:
+    """Whether the first line of a reply names the tool that was called, or repeats the command that was given."""
+    line = reply.lstrip()[:_NAMING_CHARS].partition("\n")[0]
+    given = parse_strictly(call.arguments)
+    command = given.get("command") if isinstance(given, dict) and len(given) == 1 else None
+    told = [call.name if call.name not in _LANGUAGES else "", str(command or "").strip().partition("\n")[0]]
+    return any(len(each) >= _LEAST_NAME and re.search(rf"(?<!\w){re.escape(each)}(?!\w)", line) for each in told)
+
+
+def are_data(reply: str) -> bool:
+    """Whether a reply is data from its first sign to its last, as nobody types them."""
+    text = reply.strip()
+    return text.startswith(_OPENED) and text.endswith(("}", "]")) and parse_written(text) is not None

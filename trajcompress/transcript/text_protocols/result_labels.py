@@ -6,7 +6,7 @@ command or a script a person may as well, who pastes what came of it.
 
 from __future__ import annotations
 
-NAMED_RESULT = r"\[[\w-]{2,40}(?: for (?:'[^\n]{0,400}?'|[^\]\n]{0,300}))?\] Result:"
+NAMED_RESULT = r"\[[\w-]{2,40}(?: for (?:'[\s\S]{0,600}?'|[^\]\n]{0,300}))?\] Result:"
 """What Cline, Roo Code and Kilo Code write above the result of a call, to say of which."""
 
 _WHOSE = r"(?:(?:the|your|last|previous|latest) ){0,2}"

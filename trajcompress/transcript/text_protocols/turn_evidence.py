@@ -17,7 +17,7 @@ from trajcompress.transcript.text_protocols.moves import are_led_by, taken_up
 from trajcompress.transcript.text_protocols.openings import begin_of, label_of, without_figures
 from trajcompress.transcript.text_protocols.printed import Printed, is_output, printed
 from trajcompress.transcript.text_protocols.prompts import has_form, prompt_of, sets_up, tells_of_answers
-from trajcompress.transcript.text_protocols.replies import echoes
+from trajcompress.transcript.text_protocols.replies import echoes, names_call
 from trajcompress.transcript.trajectory import Turn
 
 _PARTS = 3  # a thought, an action, its input
@@ -26,7 +26,9 @@ _TELLING_CHARS = 20
 _BRIEF_CHARS = 160
 _LINE_CHARS = 60
 _SOME = 2
+_MANY = 3
 _MOSTLY = 0.6
+_MOSTLY_NAMED = 0.75
 
 
 def may_answer(turn: Turn) -> bool:
@@ -99,6 +101,16 @@ class TurnEvidence:
     def hands_over(self, index: int) -> bool:
         """Whether the action of a turn speaks to a person, or gives the answer."""
         return hands_over(self.acts[index].calls[-1])
+
+    def names_call(self, index: int) -> bool:
+        """Whether a turn begins by naming what the action before it called, or with its command."""
+        return names_call(self.turns[index].text, self.acts[index - 1].calls[-1])
+
+    @cached_property
+    def are_named_back(self) -> bool:
+        """Whether most of what answers actions names what was called, in no person's words."""
+        named = sum(self.names_call(i + 1) and not self.prints[i + 1].person for i in self.acts)
+        return named >= max(_MANY, _MOSTLY_NAMED * len(self.acts))
 
     def is_told_again(self, index: int) -> bool:
         """Whether a turn repeats the answer that was handed in, or tells by which command to do so again."""

@@ -16,10 +16,11 @@ from trajcompress.transcript.text_protocols.moves import find_moves, game_moves,
 from trajcompress.transcript.text_protocols.openings import begin_of, label_of, without_figures
 from trajcompress.transcript.text_protocols.printed import printed, shows_failure
 from trajcompress.transcript.text_protocols.prompts import has_form, sets_up, tells_of_answers
-from trajcompress.transcript.text_protocols.replies import are_forms, mirrors
+from trajcompress.transcript.text_protocols.replies import are_data, are_forms, mirrors
 from trajcompress.transcript.text_protocols.turn_evidence import TurnEvidence, acted_of
 
 _NAME = late_re(r"[a-z][a-z0-9]{0,30}(?:[_-][a-zA-Z0-9]{1,30}|[A-Z][a-z0-9]{1,30}){1,8}")
+_SIGN = late_re(r"[^\w\s,.!?'’]")
 _LINE_CHARS = 60
 _LEAD_CHARS = 200
 _SOME = 2
@@ -50,7 +51,7 @@ def _acts_unnamed(row: TurnEvidence) -> bool:
     """Whether forms that a chat may show as well are actions, by how many there are and what answers them."""
     turns = row.turns
     unnamed = [i for i, acted in row.acts.items() if acted.sure != "named"]
-    if is_labelled(row, unnamed):
+    if is_labelled(row, unnamed) or _are_answered_alike(row, unnamed):
         return True
     led = {i: without_figures(row.thought(i), _LEAD_CHARS) for i in unnamed}
     lead = common_lead(list(led.values()))
@@ -181,6 +182,20 @@ def is_labelled(row: TurnEvidence, acts: Collection[int]) -> bool:
     replies = [said for i in acts if (said := row.prints[i + 1]).named and not said.person]
     labels = Counter(label for said in replies if (label := label_of(said.begin)))
     return max(labels.values(), default=0) >= max(_MANY, _MOSTLY * len(acts))
+
+
+def _are_answered_alike(row: TurnEvidence, acts: Sequence[int]) -> bool:
+    """Whether most of what answers some actions names what was called; or is data alone, or begins alike with a sign.
+
+    What answers code that is fenced, as it may be shown to a person who runs it, must name it.
+    """
+    least = max(_MANY, _MOSTLY * len(acts))
+    if sum(row.names_call(i + 1) and not row.prints[i + 1].person for i in acts) >= least:
+        return True
+    bare = (i for i in acts if "```" not in row.turns[i].text and not row.prints[i + 1].chatty)
+    replies = [row.turns[i + 1].text for i in bare]
+    begun = Counter(begin for begin in map(without_figures, replies) if _SIGN.search(begin))
+    return max(sum(map(are_data, replies)), *begun.values(), 0) >= least
 
 
 def fills_forms(row: TurnEvidence) -> bool:
